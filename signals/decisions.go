@@ -1,0 +1,128 @@
+package signals
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Approve lets pending calls run. Without seqs it covers every call that was pending in the newest outcome. All fields
+// but the sender's own are optional.
+type Approve struct {
+	Seqs []int `json:"seqs,omitempty"`
+	// Args replace the arguments that the program issued, for exactly one call.
+	Args json.RawMessage `json:"args,omitempty"`
+	// ArgsDigest must be that of the pending action; anything else is refused as stale. For exactly one call.
+	ArgsDigest string `json:"argsDigest,omitempty"`
+	By         string `json:"by,omitempty"`
+	Note       string `json:"note,omitempty"`
+	// AsOf is the pass number of the outcome that was looked at; if given it must be the newest.
+	AsOf int `json:"asOf,omitempty"`
+}
+
+// Reject refuses a pending call: it ends the execution, or with Continue throws a RejectedError into the program there.
+// Without seq it stands for the only pending call.
+type Reject struct {
+	Seq      *int   `json:"seq,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Continue bool   `json:"continue,omitempty"`
+	By       string `json:"by,omitempty"`
+}
+
+// Verdict is the answer to a decision sent as an update.
+type Verdict struct {
+	Accepted bool `json:"accepted"`
+	// Error says why nothing was changed.
+	Error string `json:"error,omitempty"`
+	Seqs  []int  `json:"seqs,omitempty"`
+	// Pass counts the passes at the time of the decision: wait for the outcome after it.
+	Pass int `json:"pass"`
+	// Status is the execution's when the decision was taken.
+	Status Status `json:"status,omitempty"`
+}
+
+// Wait asks for the next outcome after a pass; 0 asks for any.
+type Wait struct {
+	After int `json:"after,omitempty"`
+}
+
+// Page asks the state query for calls from Offset on, at most Limit (0: 1000).
+type Page struct {
+	Offset int `json:"offset,omitempty"`
+	Limit  int `json:"limit,omitempty"`
+}
+
+// Most that a decision may carry in free text and identities, in bytes.
+const maxText = 4096
+
+// Check refuses what could never apply, whatever the state of the execution.
+func (a Approve) Check() error {
+	if len(a.Args) > 0 && len(a.Seqs) > 1 {
+		return errors.New("args can only be edited for one call: send one seq with them")
+	}
+	if a.ArgsDigest != "" && len(a.Seqs) > 1 {
+		return errors.New("argsDigest belongs to one call: send one seq with it")
+	}
+	for _, seq := range a.Seqs {
+		if seq < 0 {
+			return fmt.Errorf("seq %d is negative: seqs count from 0", seq)
+		}
+	}
+	if len(a.Args) > 0 {
+		if !json.Valid(a.Args) {
+			return errors.New("args is not valid JSON")
+		}
+		if message := CheckSize("The edited arguments", a.Args); message != "" {
+			return errors.New(message)
+		}
+	}
+	return checkTexts(a.By, a.Note, a.ArgsDigest)
+}
+
+// Check refuses what could never apply, whatever the state of the execution.
+func (r Reject) Check() error {
+	if r.Seq != nil && *r.Seq < 0 {
+		return fmt.Errorf("seq %d is negative: seqs count from 0", *r.Seq)
+	}
+	return checkTexts(r.By, r.Reason)
+}
+
+func checkTexts(texts ...string) error {
+	for _, t := range texts {
+		if len(t) > maxText {
+			return fmt.Errorf("a text of %d bytes is too long for a decision: %d is the most", len(t), maxText)
+		}
+	}
+	return nil
+}
+
+// Decision is one taken decision about one call, as history keeps it for the audit record.
+type Decision struct {
+	Approved   bool            `json:"approved"`
+	By         string          `json:"by,omitempty"`
+	At         int64           `json:"at"`
+	Note       string          `json:"note,omitempty"`
+	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
+}
+
+// NotPaused is the answer to an approval that does not apply.
+func NotPaused(executionID string, status Status) string {
+	return fmt.Sprintf(`Execution %q is not paused (status: %s); only a paused run can be approved.`, executionID, status)
+}
+
+// NoExecution is the answer to an approval of an unknown execution.
+func NoExecution(executionID string) string {
+	return fmt.Sprintf("No execution %q to resume.", executionID)
+}
+
+// MissingConnectors is the answer to an approval that reached a worker without the connectors of the execution.
+func MissingConnectors(executionID string, names []string) string {
+	text := ""
+	for i, n := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%q", n)
+	}
+	return fmt.Sprintf("Execution %q requires connector(s) %s that are not configured on this runtime.", executionID, text)
+}

@@ -1,0 +1,254 @@
+package signals
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+)
+
+// Log is the fold over the recorded passes of an execution: what was given to each, then what it delivered itself.
+// Passes, records and rollbacks all read it; nothing else orders the log.
+type Log struct {
+	Nonce  string
+	Passes int
+	Pinned *Pinned
+	// Order holds every settled call and fired timer in settle order.
+	Order []Entry
+	// Blocked are the gated calls ever issued, by seq.
+	Blocked   map[int]Blocked
+	Decisions map[int]Decision
+	Logs      []string
+	// Last is the newest pass result, without what was folded.
+	Last PassResult
+
+	settled map[int]int // seq to index in Order
+	lines   int
+}
+
+// Settlement is the value that a source event holds.
+type Settlement struct {
+	Value json.RawMessage
+	Error *CallError
+}
+
+// Source finds the settlement that the event of an activity id holds.
+type Source func(activityID string) (Settlement, error)
+
+// NewLog is the log before the first pass.
+func NewLog() *Log {
+	return &Log{Blocked: map[int]Blocked{}, Decisions: map[int]Decision{}, settled: map[int]int{}}
+}
+
+// Clone copies the log's structure, not its values, so that a failed attempt leaves the original as it was.
+func (l *Log) Clone() *Log {
+	c := *l
+	c.Order = append([]Entry(nil), l.Order...)
+	c.Logs = append([]string(nil), l.Logs...)
+	c.Blocked, c.Decisions, c.settled = map[int]Blocked{}, map[int]Decision{}, map[int]int{}
+	for k, v := range l.Blocked {
+		c.Blocked[k] = v
+	}
+	for k, v := range l.Decisions {
+		c.Decisions[k] = v
+	}
+	for k, v := range l.settled {
+		c.settled[k] = v
+	}
+	return &c
+}
+
+// Fold adds a recorded pass. PassMissing results ran nothing and add nothing but their number.
+func (l *Log) Fold(r PassResult, source Source) error {
+	l.Nonce, l.Passes = r.Nonce, r.Pass
+	if r.End == PassMissing {
+		return nil
+	}
+	if err := l.Give(r.Given, source); err != nil {
+		return err
+	}
+	l.Add(r)
+	return nil
+}
+
+// Give adds what settled between two passes.
+func (l *Log) Give(given []Given, source Source) error {
+	for _, g := range given {
+		if err := l.give(g, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Log) give(g Given, source Source) error {
+	switch g.Kind {
+	case GivenDecision:
+		l.Decisions[g.ID] = *g.Decision
+		return nil
+	case GivenTimer:
+		l.Order = append(l.Order, Entry{Timer: true, ID: g.ID, At: g.At})
+		return nil
+	}
+	b, ok := l.Blocked[g.ID]
+	if !ok {
+		return fmt.Errorf("call %d settled but no pass issued it", g.ID)
+	}
+	s := Settlement{Value: g.Value, Error: g.Error}
+	if g.Source != "" && !g.Carried {
+		var err error
+		if s, err = source(g.Source); err != nil {
+			return fmt.Errorf("result of call %d: %w", g.ID, err)
+		}
+	}
+	l.settle(Entry{
+		ID: g.ID, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: s.Value, Error: s.Error, At: g.At,
+		Class: b.Class, Approval: b.Approval, Attempts: g.Attempts, Position: b.Position,
+	})
+	return nil
+}
+
+// Add adds what a pass delivered and issued itself.
+func (l *Log) Add(r PassResult) {
+	for _, e := range r.Entries {
+		if e.Timer {
+			l.Order = append(l.Order, e)
+		} else {
+			l.settle(e)
+		}
+	}
+	for _, b := range r.Blocked {
+		l.Blocked[b.Seq] = b
+	}
+	l.addLines(r.Logs)
+	if r.Pinned != nil {
+		l.Pinned = r.Pinned
+	}
+	l.Nonce, l.Passes = r.Nonce, r.Pass
+	r.Given, r.Entries, r.Blocked, r.Logs = nil, nil, nil, nil
+	l.Last = r
+}
+
+// settle appends, but a reexecute read that ran anew takes the place of its former result.
+func (l *Log) settle(e Entry) {
+	if i, ok := l.settled[e.ID]; ok && e.Ephemeral {
+		l.Order[i] = e
+		return
+	}
+	l.settled[e.ID] = len(l.Order)
+	l.Order = append(l.Order, e)
+}
+
+// Settled reports whether the call is in the log.
+func (l *Log) Settled(seq int) bool {
+	_, ok := l.settled[seq]
+	return ok
+}
+
+// Lines counts the console lines ever reported, dropped ones too.
+func (l *Log) Lines() int { return l.lines }
+
+// maxLogUnits bounds the console output that a record keeps.
+const maxLogUnits = 500_000
+
+// LogsDropped is the first console line of a record that could not keep all.
+const LogsDropped = "[codemode: earlier console output dropped — too large to record]"
+
+func (l *Log) addLines(lines []string) {
+	l.lines += len(lines)
+	l.Logs = append(l.Logs, lines...)
+	total := 0
+	for _, line := range l.Logs {
+		total += len(line)
+	}
+	if total <= maxLogUnits {
+		return
+	}
+	for total > maxLogUnits/2 && len(l.Logs) > 1 {
+		total -= len(l.Logs[0])
+		l.Logs = l.Logs[1:]
+	}
+	l.Logs = append([]string{LogsDropped}, l.Logs...)
+}
+
+// Calls lists every call ever issued, in seq order: settled ones with their result, others as executing or, where
+// approval is required and not given, pending.
+func (l *Log) Calls() []Call {
+	calls := make([]Call, 0, len(l.settled)+len(l.Blocked))
+	for _, e := range l.Order {
+		if !e.Timer {
+			calls = append(calls, l.settledCall(e))
+		}
+	}
+	for seq, b := range l.Blocked {
+		if !l.Settled(seq) {
+			calls = append(calls, l.openCall(b))
+		}
+	}
+	sort.Slice(calls, func(i, j int) bool { return calls[i].Seq < calls[j].Seq })
+	return calls
+}
+
+func (l *Log) settledCall(e Entry) Call {
+	c := Call{
+		Seq: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, State: Applied, Class: e.Class,
+		RequiresApproval: e.Approval, Ephemeral: e.Ephemeral, Attempts: e.Attempts, Position: e.Position, SettledAt: e.At,
+	}
+	if !e.Ephemeral {
+		c.Result = e.Value
+	}
+	if e.Error != nil {
+		c.State, c.Error, c.ErrorName = Errored, e.Error.Message, e.Error.Name
+	}
+	if c.ErrorName == RejectedError {
+		c.State = Reverted
+	}
+	return l.decided(c)
+}
+
+func (l *Log) openCall(b Blocked) Call {
+	c := Call{
+		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, State: Executing, Class: b.Class,
+		RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: Digest(b.Args),
+	}
+	if _, decided := l.Decisions[b.Seq]; b.Approval && !decided {
+		c.State = Pending
+	}
+	return l.decided(c)
+}
+
+func (l *Log) decided(c Call) Call {
+	if d, ok := l.Decisions[c.Seq]; ok {
+		c.DecidedBy, c.DecidedAt, c.Note, c.EditedArgs = d.By, d.At, d.Note, d.EditedArgs
+	}
+	return c
+}
+
+// End applies what the closing of an execution said of calls that never settled.
+func End(calls []Call, ended []EndedCall) {
+	bySeq := map[int]EndedCall{}
+	for _, e := range ended {
+		bySeq[e.Seq] = e
+	}
+	for i := range calls {
+		e, ok := bySeq[calls[i].Seq]
+		if !ok {
+			continue
+		}
+		calls[i].State = e.State
+		if d := e.Decision; d != nil {
+			calls[i].DecidedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.At, d.Note
+		}
+	}
+}
+
+// ErrorText is the message of a failed program followed by its console output, as outcomes and records show it.
+func ErrorText(message string, logs []string) string {
+	if message == "" || len(logs) == 0 {
+		return message
+	}
+	text := message + "\n\nConsole output:"
+	for _, line := range logs {
+		text += "\n" + line
+	}
+	return text
+}

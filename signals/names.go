@@ -1,0 +1,92 @@
+package signals
+
+import (
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Workflow and activity types as they stand in history.
+const (
+	ExecutionWorkflow = "codemode.Execution"
+	PassActivity      = "codemode.Pass"
+)
+
+// Signals and the updates of the same names; both carry the same payloads.
+const (
+	SignalApprove = "approve"
+	SignalReject  = "reject"
+	SignalExpire  = "expire"
+)
+
+// UpdateWait answers with the next outcome after a given pass.
+const UpdateWait = "wait"
+
+// Queries on an open execution.
+const (
+	QueryState   = "state"
+	QueryPending = "pending"
+)
+
+// Search attributes, both of type Keyword. Executions work without them; lists are slower then.
+const (
+	AttributeRuntime = "CodemodeRuntime"
+	AttributeStatus  = "CodemodeStatus"
+)
+
+// DefaultRuntime is the name of the runtime where none is given.
+const DefaultRuntime = "default"
+
+// StepConnector is the connector name under which codemode.step calls are logged.
+const StepConnector = "__step"
+
+var runtimeName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// CheckRuntime refuses names that cannot be part of workflow ids and task queues.
+func CheckRuntime(name string) error {
+	if runtimeName.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf(`Invalid codemode runtime name %q — use letters, digits, "_", "-" or "."`, name)
+}
+
+// TaskQueue is the queue that the workers of a runtime poll.
+func TaskQueue(runtime string) string { return "codemode-" + runtime }
+
+// WorkflowIDPrefix is what the workflow ids of all executions of a runtime start with.
+func WorkflowIDPrefix(runtime string) string { return "codemode/" + runtime + "/exec_" }
+
+// WorkflowID is the workflow id of an execution.
+func WorkflowID(runtime, executionID string) string {
+	return "codemode/" + runtime + "/" + executionID
+}
+
+// ParseWorkflowID splits the workflow id of an execution; ok is false for any other id.
+func ParseWorkflowID(id string) (runtime, executionID string, ok bool) {
+	parts := strings.Split(id, "/")
+	if len(parts) != 3 || parts[0] != "codemode" {
+		return "", "", false
+	}
+	return parts[1], parts[2], true
+}
+
+// NewExecutionID makes an id that sorts by its time: exec_, 16 digits of epoch milliseconds, and random text.
+func NewExecutionID(now time.Time) string {
+	return fmt.Sprintf("exec_%016d_%s", now.UnixMilli(), strings.ToLower(rand.Text()))
+}
+
+var executionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}$`)
+
+// CheckExecutionID refuses ids that cannot be part of a workflow id.
+func CheckExecutionID(id string) error {
+	if executionID.MatchString(id) {
+		return nil
+	}
+	return fmt.Errorf(`invalid execution id %q: use 1 to 200 letters, digits, "_", "-", "." or ":", beginning with a letter or digit`, id)
+}
+
+// CallActivityID names the activity that makes attempt n (from 1) of a gated call. It is unique in a run, so a later
+// pass can find the call's result in history by it.
+func CallActivityID(seq, attempt int) string { return fmt.Sprintf("call-%d.%d", seq, attempt) }

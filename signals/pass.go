@@ -1,0 +1,259 @@
+package signals
+
+import "encoding/json"
+
+// ExecutionInput starts codemode.Execution. The workflow id should be WorkflowID(runtime, executionID).
+type ExecutionInput struct {
+	Code    string `json:"code"`
+	Runtime string `json:"runtime,omitempty"`
+	Purpose string `json:"purpose,omitempty"`
+}
+
+// ExecutionResult is the workflow's result: how the execution ended, and what no pass result holds.
+type ExecutionResult struct {
+	Status      Status `json:"status"`
+	ExecutionID string `json:"executionId"`
+	// Result is the program's value if it takes at most ClosingResultBytes; else Omitted is true, and the last pass's
+	// result has it.
+	Result   json.RawMessage `json:"result,omitempty"`
+	Omitted  bool            `json:"omitted,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Position *Position       `json:"position,omitempty"`
+	Passes   int             `json:"passes"`
+	// Final settled after the last pass was started.
+	Final []Given `json:"final,omitempty"`
+	// Ended are calls that never settled, with the state that the end gave them.
+	Ended   []EndedCall `json:"ended,omitempty"`
+	EndedAt int64       `json:"endedAt"`
+}
+
+// ClosingResultBytes is the size up to which the workflow's own result repeats the program's value.
+const ClosingResultBytes = 256 * 1024
+
+// EndedCall is a call that the end of its execution overtook.
+type EndedCall struct {
+	Seq      int       `json:"seq"`
+	State    CallState `json:"state"`
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// Pinned is what the first pass fixes for the whole execution.
+type Pinned struct {
+	Engine     string   `json:"engine"`
+	Connectors []string `json:"connectors"`
+	Limits     Limits   `json:"limits"`
+	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
+	SearchAttributes bool `json:"searchAttributes"`
+}
+
+// Limits bound an execution; a zero field means its default.
+type Limits struct {
+	PausedTTLMs   int64 `json:"pausedTTLMs,omitempty"`   // 24 h
+	InlineCalls   int   `json:"inlineCalls,omitempty"`   // 10,000
+	GatedCalls    int   `json:"gatedCalls,omitempty"`    // 1,000
+	Passes        int   `json:"passes,omitempty"`        // 5,000
+	RunTimeMs     int64 `json:"runTimeMs,omitempty"`     // 30 days
+	HistoryBytes  int   `json:"historyBytes,omitempty"`  // 40 MiB
+	HistoryEvents int   `json:"historyEvents,omitempty"` // 45,000
+}
+
+// WithDefaults fills the zero fields.
+func (l Limits) WithDefaults() Limits {
+	const hour = int64(3_600_000)
+	l.PausedTTLMs = orElse(l.PausedTTLMs, 24*hour)
+	l.InlineCalls = orElse(l.InlineCalls, 10_000)
+	l.GatedCalls = orElse(l.GatedCalls, 1_000)
+	l.Passes = orElse(l.Passes, 5_000)
+	l.RunTimeMs = orElse(l.RunTimeMs, 30*24*hour)
+	l.HistoryBytes = orElse(l.HistoryBytes, 40<<20)
+	l.HistoryEvents = orElse(l.HistoryEvents, 45_000)
+	return l
+}
+
+func orElse[T int | int64](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+// PassInput is what a pass is given beside the log, which it takes from its worker's memory or the run's history.
+type PassInput struct {
+	ExecutionID string `json:"executionId"`
+	Runtime     string `json:"runtime"`
+	Pass        int    `json:"pass"`
+	// After is the nonce of the previous pass's recorded result: memory that carries another is stale.
+	After     string     `json:"after,omitempty"`
+	StartedAt int64      `json:"startedAt"`
+	Given     []Given    `json:"given,omitempty"`
+	Open      []OpenCall `json:"open,omitempty"`
+	// Decided: the pass follows a decision. On a worker without the pinned connectors it runs nothing and says so;
+	// results kept of reexecute reads are read anew.
+	Decided bool    `json:"decided,omitempty"`
+	Pinned  *Pinned `json:"pinned,omitempty"`
+}
+
+// OpenCall is a gated call that has not settled.
+type OpenCall struct {
+	Seq int `json:"seq"`
+	// Pending: it waits for a person; else it runs, or is dispatched once the pass has issued it again.
+	Pending bool `json:"pending,omitempty"`
+}
+
+// Given kinds; the zero value is a settled call.
+const (
+	GivenTimer    = "timer"
+	GivenDecision = "decision"
+)
+
+// Given is one thing that settled between two passes.
+type Given struct {
+	Kind string `json:"kind,omitempty"`
+	// ID is the call's seq or the timer's number.
+	ID int   `json:"id"`
+	At int64 `json:"at"`
+	// Source is the id of the activity whose event holds the value; empty where none does.
+	Source   string          `json:"source,omitempty"`
+	Attempts int             `json:"attempts,omitempty"`
+	Value    json.RawMessage `json:"value,omitempty"`
+	Error    *CallError      `json:"error,omitempty"`
+	Decision *Decision       `json:"decision,omitempty"`
+	// Carried says that Value or Error is here although an event holds it too.
+	Carried bool `json:"carried,omitempty"`
+}
+
+// Reference drops what the source event holds.
+func (g Given) Reference() Given {
+	if g.Source != "" {
+		g.Value, g.Error, g.Carried = nil, nil, false
+	}
+	return g
+}
+
+// CallError is how a call failed, as the program sees it.
+type CallError struct {
+	Name    string `json:"name,omitempty"`
+	Message string `json:"message"`
+	// Key is the idempotency key of a call whose outcome is unknown.
+	Key string `json:"key,omitempty"`
+}
+
+// Names of errors that programs may tell apart by error.name.
+const (
+	OutcomeUnknown = "OutcomeUnknown"
+	RejectedError  = "RejectedError"
+)
+
+// Entry is one settled thing that a pass delivered to its program: an inline call, a step, or a timer.
+type Entry struct {
+	Timer     bool            `json:"timer,omitempty"`
+	ID        int             `json:"id"`
+	Connector string          `json:"connector,omitempty"`
+	Method    string          `json:"method,omitempty"`
+	Args      json.RawMessage `json:"args,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Error     *CallError      `json:"error,omitempty"`
+	At        int64           `json:"at"`
+	Class     Class           `json:"class,omitempty"`
+	Approval  bool            `json:"approval,omitempty"`
+	Ephemeral bool            `json:"ephemeral,omitempty"`
+	// Nested: the step issued calls or timers, so a replay runs it again to issue them.
+	Nested   bool      `json:"nested,omitempty"`
+	Attempts int       `json:"attempts,omitempty"`
+	Position *Position `json:"position,omitempty"`
+	// Dropped: the pass was stopped before the call settled.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// Blocked is a gated call that a pass issued for the workflow to make.
+type Blocked struct {
+	Seq       int             `json:"seq"`
+	Connector string          `json:"connector"`
+	Method    string          `json:"method"`
+	Args      json.RawMessage `json:"args,omitempty"`
+	Class     Class           `json:"class"`
+	Approval  bool            `json:"approval,omitempty"`
+	Position  *Position       `json:"position,omitempty"`
+	TimeoutMs int64           `json:"timeoutMs,omitempty"`
+}
+
+// Timer is a program's timer that outlives the pass.
+type Timer struct {
+	ID  int   `json:"id"`
+	Due int64 `json:"due"`
+}
+
+// PassEnd is why a pass ended.
+type PassEnd string
+
+// The ends of a pass.
+const (
+	PassCompleted PassEnd = "completed"
+	PassFailed    PassEnd = "failed"
+	PassBlocked   PassEnd = "blocked" // waits for gated calls or timers
+	PassMore      PassEnd = "more"    // the next pass goes on at once
+	PassMissing   PassEnd = "missing" // ran nothing: connectors are missing here
+)
+
+// PassResult is what a pass hands back; with the results of gated calls it is all there is of an execution's log.
+type PassResult struct {
+	Nonce   string    `json:"nonce"`
+	Pass    int       `json:"pass"`
+	End     PassEnd   `json:"end"`
+	Given   []Given   `json:"given,omitempty"`
+	Entries []Entry   `json:"entries,omitempty"`
+	Blocked []Blocked `json:"blocked,omitempty"`
+	// Partial: more blocked calls did not fit; nothing is dispatched before the next pass has listed them.
+	Partial bool            `json:"partial,omitempty"`
+	Timers  []Timer         `json:"timers,omitempty"`
+	Value   json.RawMessage `json:"value,omitempty"`
+	// Omitted is why the program's value is not recorded: a result of that kind still completes.
+	Omitted string       `json:"omitted,omitempty"`
+	Failure *PassFailure `json:"failure,omitempty"`
+	Logs    []string     `json:"logs,omitempty"`
+	Pinned  *Pinned      `json:"pinned,omitempty"`
+	Missing []string     `json:"missing,omitempty"`
+}
+
+// PassFailure is why a program ended as an error.
+type PassFailure struct {
+	// Message is the whole text but for the console output, which Outcome and Record put after it.
+	Message  string    `json:"message"`
+	Position *Position `json:"position,omitempty"`
+	// Diverged is the seq at which the replay differed from the log, if it did.
+	Diverged *int `json:"diverged,omitempty"`
+	// Stopped: the pass was cut off, so calls it blocked on are not made.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// CallInput is the one argument of a gated call's activity, whose type is <connector>.<method>.
+type CallInput struct {
+	ExecutionID string          `json:"executionId"`
+	Seq         int             `json:"seq"`
+	Connector   string          `json:"connector"`
+	Method      string          `json:"method"`
+	Args        json.RawMessage `json:"args,omitempty"`
+	Key         string          `json:"key"`
+	Class       Class           `json:"class"`
+	// Edited: a person replaced the arguments, so they are validated before use.
+	Edited bool `json:"edited,omitempty"`
+}
+
+// CallOutput is the result of a gated call's activity; a missing value is undefined.
+type CallOutput struct {
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// Types of the application errors that call activities fail with.
+const (
+	// ErrorConnector is the connector's own final answer.
+	ErrorConnector = "ConnectorError"
+	// ErrorRetryable asks for another attempt.
+	ErrorRetryable = "RetryableError"
+	// ErrorInvalid: edited arguments were refused; the call is pending again.
+	ErrorInvalid = "InvalidArguments"
+	// ErrorUnavailable: this worker cannot make the call and did not; another may.
+	ErrorUnavailable = "ConnectorUnavailable"
+	// ErrorTooLarge: the call took effect, its result cannot be recorded.
+	ErrorTooLarge = "ResultTooLarge"
+)

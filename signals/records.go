@@ -1,0 +1,140 @@
+package signals
+
+import "encoding/json"
+
+// Status of an execution.
+type Status string
+
+// The statuses; the last four are terminal.
+const (
+	Running    Status = "running"
+	Paused     Status = "paused"
+	Completed  Status = "completed"
+	Failed     Status = "error"
+	Rejected   Status = "rejected"
+	RolledBack Status = "rolled_back"
+)
+
+// Terminal reports whether nothing but a rollback can change the status.
+func (s Status) Terminal() bool { return s != Running && s != Paused }
+
+// CallState is where a call stands.
+type CallState string
+
+// The states of a call.
+const (
+	Executing CallState = "executing"
+	Applied   CallState = "applied"
+	Pending   CallState = "pending"
+	Reverted  CallState = "reverted"
+	Errored   CallState = "error"
+)
+
+// Class says what may be done with a call after a crash: reads run inside a pass and may be repeated, idempotent calls
+// are repeated with the same key, writes never.
+type Class string
+
+// The classes.
+const (
+	Read       Class = "read"
+	Idempotent Class = "idempotent"
+	Write      Class = "write"
+)
+
+// Position is a place in the model's source, both from 1.
+type Position struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Call is one call of an execution as records show it. A missing args or result is undefined, which differs from null.
+// Times are epoch milliseconds.
+type Call struct {
+	Seq              int             `json:"seq"`
+	Connector        string          `json:"connector"`
+	Method           string          `json:"method"`
+	Args             json.RawMessage `json:"args,omitempty"`
+	Result           json.RawMessage `json:"result,omitempty"`
+	State            CallState       `json:"state"`
+	RequiresApproval bool            `json:"requiresApproval"`
+	Ephemeral        bool            `json:"ephemeral,omitempty"`
+	Class            Class           `json:"class,omitempty"`
+	Error            string          `json:"error,omitempty"`
+	ErrorName        string          `json:"errorName,omitempty"`
+	ArgsDigest       string          `json:"argsDigest,omitempty"`
+	Attempts         int             `json:"attempts,omitempty"`
+	Position         *Position       `json:"position,omitempty"`
+	DecidedBy        string          `json:"decidedBy,omitempty"`
+	DecidedAt        int64           `json:"decidedAt,omitempty"`
+	Note             string          `json:"note,omitempty"`
+	EditedArgs       json.RawMessage `json:"editedArgs,omitempty"`
+	SettledAt        int64           `json:"settledAt,omitempty"`
+	// Omitted says that args and result are left out here for their size; the full record has them.
+	Omitted bool `json:"omitted,omitempty"`
+}
+
+// PendingAction is a call that waits for a person.
+type PendingAction struct {
+	ExecutionID string          `json:"executionId"`
+	Seq         int             `json:"seq"`
+	Connector   string          `json:"connector"`
+	Method      string          `json:"method"`
+	Args        json.RawMessage `json:"args,omitempty"`
+	ArgsDigest  string          `json:"argsDigest"`
+	Class       Class           `json:"class,omitempty"`
+	RequestedAt int64           `json:"requestedAt,omitempty"`
+	ExpiresAt   int64           `json:"expiresAt,omitempty"`
+	// Refused is why the last approval of this call could not be used, such as edited arguments against the schema.
+	Refused string `json:"refused,omitempty"`
+	// Omitted says that args are left out here for their size; the full record has them.
+	Omitted bool `json:"omitted,omitempty"`
+}
+
+// Outcome is what running, approving and waiting answer with.
+type Outcome struct {
+	Status      Status          `json:"status"`
+	ExecutionID string          `json:"executionId"`
+	Result      json.RawMessage `json:"result,omitempty"`
+	Pending     []PendingAction `json:"pending,omitempty"`
+	Error       string          `json:"error,omitempty"`
+	Position    *Position       `json:"position,omitempty"`
+	Logs        []string        `json:"logs,omitempty"`
+	Calls       []Call          `json:"calls"`
+	// Pass counts the passes behind this outcome; pass it to wait to learn of the next one.
+	Pass int `json:"pass"`
+	// Partial says that result, logs, calls or pending arguments are left out for their size: read the record.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// ErrorOutcome is an answer that changed nothing, such as an approval of what is not pending.
+func ErrorOutcome(executionID, message string) Outcome {
+	return Outcome{Status: Failed, ExecutionID: executionID, Error: message, Calls: []Call{}}
+}
+
+// Record is the audit record of an execution. Times are epoch milliseconds.
+type Record struct {
+	ID         string          `json:"id"`
+	Runtime    string          `json:"runtime"`
+	Purpose    string          `json:"purpose,omitempty"`
+	Code       string          `json:"code,omitempty"`
+	Status     Status          `json:"status"`
+	Log        []Call          `json:"log,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	Position   *Position       `json:"position,omitempty"`
+	Logs       []string        `json:"logs,omitempty"`
+	Connectors []string        `json:"connectors"`
+	Passes     int             `json:"passes"`
+	Engine     string          `json:"engine,omitempty"`
+	CreatedAt  int64           `json:"createdAt"`
+	UpdatedAt  int64           `json:"updatedAt"`
+	ExpiresAt  int64           `json:"expiresAt,omitempty"`
+	// Total is the number of calls where the log is one page of them.
+	Total int `json:"total,omitempty"`
+}
+
+// OmittedResult stands in the record for a final result that was too large to keep.
+func OmittedResult(reason string) json.RawMessage {
+	text, _ := Marshal("[codemode: result omitted from the audit trail — " + reason + "]")
+	return text
+}
