@@ -1,0 +1,368 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// jsIssue is called by the namespaces: connector, method, argument, whether there is one. It returns the call's promise.
+func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
+	connector, name := f.Argument(0).String(), f.Argument(1).String()
+	if e.main.threw {
+		return e.rejected("The program has already failed; no further calls are made.")
+	}
+	var args json.RawMessage
+	if f.Argument(3).ToBoolean() {
+		text, units, failure := e.encode(fmt.Sprintf("Arguments to %s.%s", connector, name), f.Argument(2))
+		if failure == nil && units > e.limits.ValueUnits {
+			failure = &Failure{Kind: TooLarge, Subject: fmt.Sprintf("Arguments to %s.%s", connector, name), Size: units, Limit: e.limits.ValueUnits}
+		}
+		if failure != nil {
+			e.abort(failure)
+			return goja.Undefined()
+		}
+		args = text
+	}
+	c := &call{Call: Call{Connector: connector, Method: name, Args: args}}
+	return e.issue(c)
+}
+
+// jsStep is codemode.step: a call whose work is done by the program itself.
+func (e *engine) jsStep(f goja.FunctionCall) goja.Value {
+	if e.main.threw {
+		return e.rejected("The program has already failed; no further steps are run.")
+	}
+	c := &call{Call: Call{Connector: StepConnector, Method: f.Argument(0).String()}}
+	promise := e.issue(c)
+	if entry := e.recorded[c.Seq]; entry != nil && !entry.Nested {
+		return promise
+	}
+	c.step = &stepContext{parent: e.step, random: seeded(fmt.Sprintf("%s/step/%d", e.pass.Seed, c.Seq))}
+	outer := e.step
+	e.step = c.step
+	defer func() { e.step = outer }()
+	if _, err := e.js.run(goja.Undefined(), f.Argument(1), e.vm.ToValue(e.stepEnded(c))); err != nil {
+		var exception *goja.Exception
+		if !errors.As(err, &exception) {
+			panic(err)
+		}
+	}
+	return promise
+}
+
+// stepEnded is told the outcome of a step's function. The value waits its turn like any other completion; on replay it
+// comes from the log instead.
+func (e *engine) stepEnded(c *call) func(goja.FunctionCall) goja.Value {
+	return func(f goja.FunctionCall) goja.Value {
+		if e.recorded[c.Seq] != nil {
+			return goja.Undefined()
+		}
+		done := completion{call: c, at: time.Now().UnixMilli()}
+		if f.Argument(0).ToBoolean() {
+			text, _, failure := e.encode(fmt.Sprintf("The result of %s.%s", c.Connector, c.Method), f.Argument(1))
+			if failure != nil {
+				e.abort(failure)
+				return goja.Undefined()
+			}
+			done.value = text
+		} else {
+			done.err = e.callErrorOf(f.Argument(1))
+		}
+		e.ready = append(e.ready, done)
+		return goja.Undefined()
+	}
+}
+
+func (e *engine) callErrorOf(thrown goja.Value) *CallError {
+	ce := &CallError{Message: "The step threw a value that cannot be described"}
+	if pair, err := e.js.describe(goja.Undefined(), thrown); err == nil {
+		ce.Message = cut(pair.ToObject(e.vm).Get("0").String(), 8192)
+	}
+	if name, err := e.js.nameOf(goja.Undefined(), thrown); err == nil {
+		ce.Name = name.String()
+	}
+	return ce
+}
+
+func (e *engine) rejected(message string) goja.Value {
+	promise, _, reject := e.vm.NewPromise()
+	if v, err := e.errorValue(&CallError{Message: message}, nil); err == nil {
+		_ = reject(v)
+	}
+	return e.vm.ToValue(promise)
+}
+
+// issue numbers a call and finds out what is known of it.
+func (e *engine) issue(c *call) goja.Value {
+	c.Seq = e.next
+	e.next++
+	e.step.markNested()
+	promise, resolve, reject := e.vm.NewPromise()
+	c.resolve, c.reject = resolve, reject
+	e.calls[c.Seq] = c
+	entry, logged := e.recorded[c.Seq]
+	open, known := e.open[c.Seq]
+	switch {
+	case logged:
+		e.check(c, entry.Connector, entry.Method, entry.Args)
+		c.Position = entry.Position
+	case known:
+		e.check(c, open.Connector, open.Method, open.Args)
+		e.unseen--
+	case e.live:
+		c.Position = e.position()
+		e.admit(c)
+	default:
+		c.Position = e.position()
+		e.held = append(e.held, c)
+	}
+	return e.vm.ToValue(promise)
+}
+
+// check compares a call issued again with what was recorded of it.
+func (e *engine) check(c *call, connector, name string, args json.RawMessage) {
+	if c.Connector != connector || c.Method != name {
+		_ = e.diverge(c.Seq, fmt.Sprintf("expected %s.%s, got %s.%s", connector, name, c.Connector, c.Method))
+		return
+	}
+	if !sameJSON(c.Args, args) {
+		e.abort(&Failure{Kind: Diverged, Seq: c.Seq, Message: fmt.Sprintf("Codemode replay divergence at step %d: %s.%s was called with "+
+			"different arguments than the recorded run. Arguments must be deterministic across replays. "+
+			"Wrap nondeterministic inputs in codemode.step(name, fn).", c.Seq, connector, name)})
+	}
+}
+
+// admit asks the host about a live call and puts it where it belongs.
+func (e *engine) admit(c *call) {
+	if c.Connector == StepConnector {
+		e.countInline()
+		c.admission.Class, c.late = "read", e.closing()
+		return // its function runs already
+	}
+	c.admission = e.host.Admit(c.Call)
+	switch a := c.admission; {
+	case a.Refused != nil:
+		e.countInline()
+		c.late = e.closing()
+		e.ready = append(e.ready, completion{call: c, err: a.Refused, at: max(e.clock, time.Now().UnixMilli())})
+	case a.Gated:
+		e.block(c)
+	default:
+		e.countInline()
+		e.queue = append(e.queue, c)
+	}
+}
+
+func (e *engine) countInline() {
+	if e.inline++; e.inline > e.limits.InlineCalls {
+		e.abort(budgetFailure("reads and steps", "limits.inlineCalls"))
+	}
+}
+
+func (e *engine) block(c *call) {
+	e.blocked = append(e.blocked, c)
+	e.openGate(c.admission.Approval)
+	if len(e.blocked) > e.limits.GatedCalls {
+		e.abort(budgetFailure("writes and approvals", "limits.gatedCalls"))
+	}
+}
+
+func budgetFailure(what, limit string) *Failure {
+	return &Failure{Kind: BudgetExceeded, Message: fmt.Sprintf("This execution made too many %s (%s). "+
+		"Do less in one execution: narrow what you read, or split the work over several executions.", what, limit)}
+}
+
+// position is where in the program the running call was issued.
+func (e *engine) position() *Position {
+	for _, frame := range e.vm.CaptureCallStack(4, nil) {
+		if frame.SrcName() == sourceName {
+			at := frame.Position()
+			return &Position{Line: max(1, at.Line-1), Column: at.Column}
+		}
+	}
+	return nil
+}
+
+// replay delivers one entry of the log.
+func (e *engine) replay(entry *Entry) error {
+	if entry.Timer {
+		t := e.timers[entry.ID]
+		if t == nil {
+			return e.diverge(e.next, "a timer of the recorded run was not set this time")
+		}
+		e.cursor++
+		return e.fire(t, entry.At, false)
+	}
+	c := e.calls[entry.ID]
+	if c == nil {
+		return e.diverge(entry.ID, fmt.Sprintf("expected %s.%s, which the program did not call this time", entry.Connector, entry.Method))
+	}
+	e.cursor++
+	if entry.Ephemeral && e.pass.Refresh {
+		return e.refresh(c, *entry)
+	}
+	return e.deliver(c, entry.Value, entry.Err, entry.At)
+}
+
+// refresh makes a reexecute read anew, in the place that its first result has in the log.
+func (e *engine) refresh(c *call, entry Entry) error {
+	s := e.host.Call(e.ctx, c.Call)
+	if e.stopped.Load() {
+		return errStopped
+	}
+	entry.Value, entry.Err = s.Value, s.Err
+	if s.Escalate {
+		entry.Err = &CallError{Message: fmt.Sprintf("%s.%s could not be read again in time", c.Connector, c.Method)}
+	}
+	e.record(entry)
+	return e.deliver(c, entry.Value, entry.Err, entry.At)
+}
+
+// deliverLive records a completion and hands it to the program. One that does not fit the result any more ends the pass
+// before it; the call is issued again by the next.
+func (e *engine) deliverLive(c completion) error {
+	if failure := e.checkResult(c); failure != nil {
+		e.record(e.entryOf(c, &CallError{Message: "The result was too large to record"}))
+		e.abort(failure)
+		return errStopped
+	}
+	entry := e.entryOf(c, c.err)
+	if e.holds() > 0 && e.holds()+entrySize(entry) > e.limits.ResultBytes {
+		e.closed = true
+		e.result.End = More
+		if e.gates > 0 {
+			e.result.End = Blocked
+		}
+		return nil
+	}
+	e.since++
+	e.record(entry)
+	return e.deliver(c.call, entry.Value, entry.Err, entry.At)
+}
+
+func (e *engine) checkResult(c completion) *Failure {
+	subject := fmt.Sprintf("The result of %s.%s", c.call.Connector, c.call.Method)
+	if len(c.value) > e.limits.ValueUnits {
+		if units := utf16Units(c.value); units > e.limits.ValueUnits {
+			return &Failure{Kind: TooLarge, Subject: subject, Size: units, Limit: e.limits.ValueUnits}
+		}
+	}
+	if len(c.value) > e.limits.ValueBytes {
+		return &Failure{Kind: TooLarge, Subject: subject, Size: len(c.value), Limit: e.limits.ValueBytes}
+	}
+	return nil
+}
+
+func (e *engine) entryOf(c completion, err *CallError) Entry {
+	entry := Entry{
+		ID: c.call.Seq, Connector: c.call.Connector, Method: c.call.Method, Args: c.call.Args, Value: c.value, Err: err,
+		At: c.at, Class: c.call.admission.Class, Ephemeral: c.call.admission.Ephemeral, Position: c.call.Position,
+		Nested: c.call.step != nil && c.call.step.nested,
+	}
+	if err != nil {
+		entry.Value = nil
+	}
+	return entry
+}
+
+func (e *engine) record(entry Entry) {
+	e.entries = append(e.entries, entry)
+	e.size += entrySize(entry)
+}
+
+func entrySize(entry Entry) int {
+	size := len(entry.Args) + len(entry.Value) + entryOverhead
+	if entry.Err != nil {
+		size += encodedSize(entry.Err.Message)
+	}
+	return size
+}
+
+// deliver settles the call's promise; the microtasks that follow run before it returns.
+func (e *engine) deliver(c *call, value json.RawMessage, callErr *CallError, at int64) error {
+	delete(e.calls, c.Seq)
+	e.clock = max(e.clock, at)
+	if callErr != nil {
+		v, err := e.errorValue(callErr, c)
+		if err != nil {
+			return err
+		}
+		return c.reject(v)
+	}
+	v, err := e.decode(value)
+	if err != nil {
+		return err
+	}
+	return c.resolve(v)
+}
+
+func (e *engine) errorValue(ce *CallError, c *call) (goja.Value, error) {
+	args := goja.Undefined()
+	if ce.Key != "" && c != nil {
+		var err error
+		if args, err = e.decode(c.Args); err != nil {
+			return nil, err
+		}
+	}
+	v, err := e.js.makeError(goja.Undefined(), e.vm.ToValue(ce.Name), e.vm.ToValue(ce.Message), e.vm.ToValue(ce.Key), args)
+	if err == nil && c != nil && c.Position != nil {
+		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position})
+	}
+	return v, err
+}
+
+// errorAt remembers where the call was issued that a delivered error belongs to.
+type errorAt struct {
+	value goja.Value
+	at    *Position
+}
+
+func (e *engine) issuedAt(thrown goja.Value) *Position {
+	for _, x := range e.errorsAt {
+		if x.value.SameAs(thrown) {
+			return x.at
+		}
+	}
+	return nil
+}
+
+// encode serializes a value of the program: its JSON and its length in UTF-16 units. undefined has no JSON.
+func (e *engine) encode(subject string, v goja.Value) (json.RawMessage, int, *Failure) {
+	if v == nil || goja.IsUndefined(v) {
+		return nil, 0, nil
+	}
+	text, err := e.js.encode(goja.Undefined(), v)
+	if err != nil {
+		var exception *goja.Exception
+		if !errors.As(err, &exception) {
+			return nil, 0, e.failureOf(err)
+		}
+		return nil, 0, e.notSerializable(subject, exception.Value())
+	}
+	s, ok := text.(goja.String)
+	if !ok { // JSON.stringify gives undefined for functions and symbols
+		return nil, 0, &Failure{Kind: NotSerializable, Subject: subject, Message: "it is a function or a symbol"}
+	}
+	return json.RawMessage(s.String()), s.Length(), nil
+}
+
+func (e *engine) notSerializable(subject string, thrown goja.Value) *Failure {
+	f := &Failure{Kind: NotSerializable, Subject: subject, Message: "it cannot be written as JSON"}
+	if pair, err := e.js.describe(goja.Undefined(), thrown); err == nil {
+		f.Message = cut(pair.ToObject(e.vm).Get("0").String(), 512)
+	}
+	return f
+}
+
+func (e *engine) decode(raw json.RawMessage) (goja.Value, error) {
+	if len(raw) == 0 {
+		return goja.Undefined(), nil
+	}
+	text := string(raw)
+	return e.js.decode(goja.Undefined(), e.vm.ToValue(text), e.vm.ToValue(strings.Contains(text, `"__codemode_`)))
+}

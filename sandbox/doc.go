@@ -1,0 +1,28 @@
+// Package sandbox runs one pass of one model-written program.
+//
+// A pass is a pure function: of the code, of the log of what settled before, and of the answers of its Host. It holds no
+// right to an effect. Calls that may be repeated are made while it runs (inline); all others end it (gated), and
+// whoever drives the passes makes them in between. The rule of the package: same code and same log, same behaviour. It
+// knows no Temporal and no connectors.
+//
+// # What an engine must promise
+//
+//   - A call is numbered when the program issues it, and its arguments are serialized then.
+//   - Results reach the program one at a time, with all microtasks drained between; the order of delivery is the log's.
+//   - Replayed results come in recorded order, before anything live.
+//   - A value that crosses (argument, result, step value, final value) is what its JSON says, live as on replay; bytes
+//     and bigints have tagged forms.
+//   - Date, performance.now and timers read a virtual clock: the largest settle or due time delivered so far. Random
+//     numbers come from generators seeded by the execution; each step has one of its own, so that skipping the step on
+//     replay shifts nothing.
+//   - Timers are numbered apart from calls and their firing is logged.
+//   - No exception marks a pause: a pass that ends is dropped, with no catch or finally run.
+//   - A program that can never go on is told so at once.
+//
+// # Why a pass may die at any moment
+//
+// Nothing irreversible happens inside a pass. Whatever a gated call, a pause or a final result was based on is recorded
+// already, because the pass had to end, and so hand over its log, before any of these could happen. If a worker dies in
+// a pass, only repeatable reads are lost and repeated. A stale pass, its worker cut off and then back, holds no right to
+// an effect, and its late result is refused.
+package sandbox

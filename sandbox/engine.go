@@ -1,0 +1,538 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// engine runs one pass. One goroutine owns it and its runtime; calls run on others and report through inbox.
+type engine struct {
+	pass    Pass
+	limits  Limits
+	host    Host
+	ctx     context.Context
+	vm      *goja.Runtime
+	js      bridge
+	console console
+	random  *rand.Rand
+	step    *stepContext
+	clock   int64 // virtual, epoch milliseconds
+	started time.Time
+
+	next     int            // seq of the next call
+	calls    map[int]*call  // issued and not delivered
+	recorded map[int]*Entry // the log's calls, by seq
+	cursor   int            // next log entry to replay
+	open     map[int]OpenCall
+	unseen   int // open calls not issued again yet
+
+	live    bool    // the log is replayed
+	held    []*call // issued during replay, not in the log: admitted when live
+	queue   []*call // inline, not started
+	running map[int]*call
+	inbox   chan completion
+	ready   []completion
+	blocked []*call // gated, new in this pass
+	gates   int     // gated calls open, those of a person too
+	waiting int     // of these, calls that wait for a person
+	gate    time.Time
+	since   int // deliveries since the gate opened
+	inline  int // inline calls admitted in this pass
+
+	timers    map[int]*timer
+	nextTimer int
+
+	main    mainState
+	entries []Entry
+	size    int // encoded bytes that the result holds so far
+	result  Result
+	fatal   *Failure
+	stopped atomic.Bool // the interrupt flag that goja clears when it unwinds
+	expired atomic.Bool
+	closed  bool // a completion did not fit: the pass ends here
+
+	errorsAt []errorAt
+}
+
+type mainState struct {
+	settled, threw bool
+	value          goja.Value
+}
+
+type call struct {
+	Call
+	resolve, reject func(any) error
+	admission       Admission
+	step            *stepContext // of a step: its own context
+	late            bool         // settled by itself while the pass was closing: left to the next pass
+}
+
+type completion struct {
+	call  *call
+	value json.RawMessage
+	err   *CallError
+	at    int64
+	gated bool // escalated instead of settled
+}
+
+// errStopped unwinds the loop after the first interrupt; nothing may drive the runtime after it.
+var errStopped = errors.New("pass stopped")
+
+const (
+	gateGrace     = 250 * time.Millisecond
+	gateDelivery  = 100
+	inlineTimerMs = 1000
+	entryOverhead = 200 // bytes of an encoded entry beside its values
+)
+
+func newEngine(ctx context.Context, pass Pass, host Host) *engine {
+	limits := pass.Limits.withDefaults()
+	e := &engine{
+		pass: pass, limits: limits, host: host, ctx: ctx, vm: goja.New(), clock: pass.Start, started: time.Now(),
+		random: seeded(pass.Seed), calls: map[int]*call{}, recorded: map[int]*Entry{}, open: map[int]OpenCall{},
+		running: map[int]*call{}, inbox: make(chan completion, limits.Parallel), timers: map[int]*timer{},
+		console: console{skip: pass.Lines, maxBytes: limits.ConsoleBytes, maxLines: limits.ConsoleLines},
+	}
+	for i := range pass.Log {
+		if entry := &pass.Log[i]; !entry.Timer {
+			e.recorded[entry.ID] = entry
+		}
+	}
+	for _, o := range pass.Open {
+		e.open[o.Seq] = o
+	}
+	e.unseen = len(e.open)
+	return e
+}
+
+// run drives the program to the end of the pass. The error is the context's, when the pass was cancelled.
+func (e *engine) run(p *program) (Result, error) {
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	e.ctx = ctx
+	stopTimer := time.AfterFunc(e.limits.Timeout, func() {
+		e.expired.Store(true)
+		e.interrupt()
+	})
+	defer stopTimer.Stop()
+	defer context.AfterFunc(ctx, e.interrupt)()
+
+	err := e.newRuntime()
+	if err == nil {
+		err = e.startMain(p)
+	}
+	if err == nil {
+		err = e.loop()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return Result{}, cause
+	}
+	if err != nil && e.fatal == nil {
+		e.fatal = e.failureOf(err)
+	}
+	return e.finish(), nil
+}
+
+func (e *engine) interrupt() {
+	e.stopped.Store(true)
+	e.vm.Interrupt("stopped")
+}
+
+// abort ends the pass with a failure that the program cannot catch.
+func (e *engine) abort(f *Failure) {
+	if e.fatal == nil {
+		e.fatal = f
+	}
+	e.interrupt()
+}
+
+func (e *engine) failureOf(err error) *Failure {
+	var overflow *goja.StackOverflowError
+	switch {
+	case errors.As(err, &overflow):
+		return &Failure{Kind: StackOverflow, Message: "RangeError: Maximum call stack size exceeded"}
+	case e.expired.Load():
+		return &Failure{Kind: TimedOut, Message: "Execution timed out"}
+	}
+	return &Failure{Kind: Thrown, Message: err.Error()}
+}
+
+func (e *engine) startMain(p *program) error {
+	fn, err := e.vm.RunProgram(p.compiled)
+	if err != nil {
+		return e.uncaught(err)
+	}
+	main, _ := goja.AssertFunction(fn)
+	value, err := main(goja.Undefined())
+	if err != nil {
+		return e.uncaught(err)
+	}
+	return e.follow(value, func(v goja.Value) error {
+		f, ok := goja.AssertFunction(v)
+		if !p.callResult || !ok {
+			e.main = mainState{settled: true, value: v}
+			return nil
+		}
+		inner, err := f(goja.Undefined())
+		if err != nil {
+			return e.uncaught(err)
+		}
+		return e.follow(inner, func(v goja.Value) error {
+			e.main = mainState{settled: true, value: v}
+			return nil
+		})
+	})
+}
+
+// follow calls then with what the value resolves to; a rejection ends the program.
+func (e *engine) follow(value goja.Value, then func(goja.Value) error) error {
+	promise, resolve, _ := e.vm.NewPromise()
+	if err := resolve(value); err != nil {
+		return err
+	}
+	onValue := func(c goja.FunctionCall) goja.Value {
+		if err := then(c.Argument(0)); err != nil {
+			e.abort(e.failureOf(err))
+		}
+		return goja.Undefined()
+	}
+	onError := func(c goja.FunctionCall) goja.Value {
+		e.throw(c.Argument(0))
+		return goja.Undefined()
+	}
+	object := e.vm.ToValue(promise).ToObject(e.vm)
+	_, err := method(object, "then")(object, e.vm.ToValue(onValue), e.vm.ToValue(onError))
+	return err
+}
+
+// uncaught records an exception that left the program synchronously; other errors pass through.
+func (e *engine) uncaught(err error) error {
+	var exception *goja.Exception
+	if errors.As(err, &exception) {
+		e.throw(exception.Value())
+		return nil
+	}
+	return err
+}
+
+func (e *engine) throw(value goja.Value) {
+	if !e.main.settled {
+		e.main = mainState{settled: true, threw: true, value: value}
+	}
+}
+
+// loop delivers one thing at a time, each a macrotask, until the pass ends.
+func (e *engine) loop() error {
+	for {
+		if e.stopped.Load() {
+			return errStopped
+		}
+		progressed, err := e.turn()
+		if err != nil {
+			return err
+		}
+		if !progressed {
+			return nil
+		}
+	}
+}
+
+func (e *engine) turn() (bool, error) {
+	switch {
+	case e.cursor < len(e.pass.Log):
+		return true, e.replay(&e.pass.Log[e.cursor])
+	case !e.live:
+		return true, e.goLive()
+	}
+	e.pump()
+	e.collect()
+	if done, err := e.deliverNext(); done || err != nil {
+		return !e.closed, err
+	}
+	if e.finished() {
+		e.result.End = Completed
+		if e.main.threw {
+			e.result.End = Failed
+		}
+		return false, nil
+	}
+	if e.waitable() {
+		return true, e.wait()
+	}
+	return false, e.endOpen()
+}
+
+// goLive starts what the program issued beyond the log.
+func (e *engine) goLive() error {
+	if e.unseen > 0 {
+		for seq, o := range e.open {
+			if e.calls[seq] == nil {
+				return e.diverge(seq, fmt.Sprintf("expected %s.%s, which the program did not call this time", o.Connector, o.Method))
+			}
+		}
+	}
+	e.live = true
+	e.result.Replayed = len(e.recorded)
+	for _, o := range e.pass.Open {
+		e.openGate(o.Pending)
+	}
+	held := e.held
+	e.held = nil
+	for _, c := range held {
+		e.admit(c)
+	}
+	return nil
+}
+
+func (e *engine) openGate(pending bool) {
+	e.gates++
+	if pending {
+		e.waiting++
+	}
+	if e.gates == 1 {
+		e.gate, e.since = time.Now(), 0
+	}
+}
+
+// closing reports whether the pass starts nothing more: a gate must not starve, nor a result grow without bound.
+func (e *engine) closing() bool {
+	if e.gates > 0 && (time.Since(e.gate) > gateGrace || e.since >= gateDelivery) {
+		return true
+	}
+	return time.Since(e.started) > e.limits.Rollover || e.holds() > e.limits.BufferBytes
+}
+
+// holds is what the result would hold if the pass ended now.
+func (e *engine) holds() int { return e.size + e.console.bytes }
+
+// pump starts queued inline calls as far as the limits allow.
+func (e *engine) pump() {
+	for len(e.queue) > 0 && len(e.running) < e.limits.Parallel && !e.closing() {
+		c := e.queue[0]
+		e.queue = e.queue[1:]
+		e.running[c.Seq] = c
+		go func() {
+			s := e.host.Call(e.ctx, c.Call)
+			e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate}
+		}()
+	}
+}
+
+// collect moves finished calls to the ready queue without waiting.
+func (e *engine) collect() {
+	for {
+		select {
+		case c := <-e.inbox:
+			e.arrived(c)
+		default:
+			return
+		}
+	}
+}
+
+func (e *engine) arrived(c completion) {
+	delete(e.running, c.call.Seq)
+	if c.gated {
+		e.block(c.call)
+		return
+	}
+	e.ready = append(e.ready, c)
+}
+
+// deliverNext delivers the earlier of the oldest ready completion and the next due timer.
+func (e *engine) deliverNext() (bool, error) {
+	t := e.dueTimer()
+	next := slices.IndexFunc(e.ready, func(c completion) bool { return !c.call.late })
+	if next >= 0 && (t == nil || e.ready[next].at <= t.due) {
+		c := e.ready[next]
+		e.ready = slices.Delete(e.ready, next, next+1)
+		return true, e.deliverLive(c)
+	}
+	if t != nil {
+		e.since++
+		return true, e.fire(t, time.Now().UnixMilli(), true)
+	}
+	return false, nil
+}
+
+// finished: the program has ended and nothing that counts is open. After a throw, calls that wait for a person lapse.
+func (e *engine) finished() bool {
+	if !e.main.settled || len(e.running)+len(e.queue)+len(e.ready) > 0 {
+		return false
+	}
+	return e.gates == 0 || e.main.threw && e.gates == e.waiting
+}
+
+// waitable: something that this pass may wait for will happen.
+func (e *engine) waitable() bool {
+	return len(e.running) > 0 || e.gates == 0 && !e.closing() && !e.main.settled && e.inlineTimer() != nil
+}
+
+func (e *engine) wait() error {
+	timeout := time.NewTimer(e.untilTimer())
+	defer timeout.Stop()
+	select {
+	case c := <-e.inbox:
+		e.arrived(c)
+	case <-timeout.C:
+	case <-e.ctx.Done():
+	case <-e.expiry():
+	}
+	return nil
+}
+
+// expiry fires when the pass's time is up; the interrupt alone does not wake an idle loop.
+func (e *engine) expiry() <-chan time.Time {
+	return time.After(time.Until(e.started.Add(e.limits.Timeout)))
+}
+
+// endOpen ends a pass that cannot go on by itself.
+func (e *engine) endOpen() error {
+	switch {
+	case e.gates > 0 || len(e.queue)+len(e.ready) == 0 && len(e.timers) > 0 && !e.main.settled:
+		e.result.End = Blocked
+	case len(e.queue)+len(e.ready) > 0:
+		e.result.End = More
+	default:
+		e.abort(&Failure{Kind: Deadlock, Message: "The program can never finish: it awaits a promise that nothing will settle. " +
+			"Check for a resolve that is never called, or a promise that waits for itself."})
+		return errStopped
+	}
+	return nil
+}
+
+// diverge ends the pass because the program did something else than the log says.
+func (e *engine) diverge(seq int, what string) error {
+	e.abort(&Failure{Kind: Diverged, Seq: seq, Message: fmt.Sprintf("Codemode replay divergence at step %d: %s. "+
+		"Code must be deterministic up to tool calls and steps. Wrap nondeterministic work in codemode.step(name, fn).", seq, what)})
+	return errStopped
+}
+
+// finish assembles the result.
+func (e *engine) finish() Result {
+	r := &e.result
+	if e.fatal == nil && r.End == Completed {
+		e.takeValue()
+	}
+	if e.fatal == nil && r.End == Failed {
+		e.fatal = e.thrown()
+	}
+	if e.fatal != nil {
+		e.fail()
+	}
+	e.takeBlocked()
+	e.takeTimers()
+	r.Entries, r.Logs, r.Lines = e.entries, e.console.report(), e.console.printed()
+	return *r
+}
+
+// takeValue serializes the program's value; one that does not fit beside the rest waits for the next pass.
+func (e *engine) takeValue() {
+	text, units, failure := e.encode("The final result", e.main.value)
+	switch {
+	case failure != nil:
+		e.fatal = failure
+	case len(text) > e.limits.ValueBytes:
+		e.result.Oversize = len(text)
+	case e.holds() > 0 && e.holds()+len(text) > e.limits.ResultBytes:
+		e.result.End = More
+	default:
+		e.result.Value, e.result.Units = text, units
+	}
+}
+
+// fail turns the result into a failure; calls cut off in flight are recorded as such.
+func (e *engine) fail() {
+	r := &e.result
+	r.End, r.Failure = Failed, e.fatal
+	if e.fatal.Kind == Thrown && e.main.threw {
+		return
+	}
+	r.Stopped = true
+	for _, c := range e.running {
+		e.entries = append(e.entries, Entry{
+			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(), Class: c.admission.Class,
+			Position: c.Position, Dropped: true, Err: &CallError{Message: "The pass was stopped before this call settled."},
+		})
+	}
+}
+
+// takeTimers lists the timers that the program still waits for.
+func (e *engine) takeTimers() {
+	if e.main.settled {
+		return
+	}
+	for _, t := range e.timers {
+		e.result.Timers = append(e.result.Timers, Timer{ID: t.id, Due: t.due})
+	}
+	slices.SortFunc(e.result.Timers, func(a, b Timer) int { return cmp.Or(cmp.Compare(a.Due, b.Due), a.ID-b.ID) })
+}
+
+// takeBlocked lists the new gated calls as far as they fit, in seq order.
+func (e *engine) takeBlocked() {
+	size := e.holds() + len(e.result.Value)
+	for _, c := range e.blocked {
+		size += len(c.Args) + entryOverhead
+		if size > e.limits.ResultBytes && (size > len(c.Args)+entryOverhead) {
+			e.result.Partial = true
+			if e.result.End == Blocked && len(e.result.Blocked) == 0 {
+				e.result.End = More
+			}
+			return
+		}
+		e.result.Blocked = append(e.result.Blocked, BlockedCall{
+			Call: c.Call, Class: c.admission.Class, Approval: c.admission.Approval, Timeout: c.admission.Timeout,
+		})
+	}
+}
+
+// thrown describes the exception that ended the program.
+func (e *engine) thrown() *Failure {
+	f := &Failure{Kind: Thrown, Message: "The program threw a value that cannot be described"}
+	pair, err := e.js.describe(goja.Undefined(), e.main.value)
+	if err != nil {
+		return f
+	}
+	object := pair.ToObject(e.vm)
+	f.Message = cut(object.Get("0").String(), 8192)
+	f.Position = stackPosition(object.Get("1").String())
+	if f.Position == nil {
+		f.Position = e.issuedAt(e.main.value)
+	}
+	if strings.Contains(f.Message, "is not defined") {
+		f.Message += fmt.Sprintf(" (the only globals available in the sandbox are: %s)", strings.Join(append(append([]string{}, e.pass.Connectors...), "codemode"), ", "))
+	}
+	return f
+}
+
+var stackFrame = regexp.MustCompile(regexp.QuoteMeta(sourceName) + `:(\d+):(\d+)`)
+
+// stackPosition reads the first frame of a stack that lies in the program. The wrapper's line is taken off.
+func stackPosition(stack string) *Position {
+	m := stackFrame.FindStringSubmatch(stack)
+	if m == nil {
+		return nil
+	}
+	line, _ := strconv.Atoi(m[1])
+	column, _ := strconv.Atoi(m[2])
+	return &Position{Line: max(1, line-1), Column: column}
+}
+
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}

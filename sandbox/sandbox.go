@@ -1,0 +1,225 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Executor runs passes. The error is for passes that could not be run at all; how a program ends is data in Result.
+type Executor interface {
+	Run(ctx context.Context, pass Pass, host Host) (Result, error)
+	// Version names everything that may change how a log replays: engine, transformer, prelude.
+	Version() string
+}
+
+// Host answers the calls of a running pass.
+type Host interface {
+	// Admit says how a call will be made. It is asked once per live call, in issue order, and does no I/O.
+	Admit(Call) Admission
+	// Call makes a call admitted as inline. At most Limits.Parallel run at once, each on a goroutine of its own.
+	Call(context.Context, Call) Settlement
+}
+
+// StepConnector is the connector name of codemode.step entries.
+const StepConnector = "__step"
+
+// Pass is what one pass is given.
+type Pass struct {
+	Code string
+	// Seed seeds the random numbers; the same for every pass of an execution.
+	Seed string
+	// Start is the virtual clock before the first delivery, in epoch milliseconds.
+	Start int64
+	// Connectors are the namespaces that the program sees.
+	Connectors []string
+	// Log is what settled, in settle order; replayed first.
+	Log []Entry
+	// Open are the gated calls that an earlier pass issued and that have not settled.
+	Open []OpenCall
+	// Refresh makes ephemeral entries of the log anew instead of replaying their kept value.
+	Refresh bool
+	// Lines is the number of console lines that earlier passes reported.
+	Lines  int
+	Limits Limits
+}
+
+// Limits bound one pass; a zero field means its default.
+type Limits struct {
+	Timeout      time.Duration // wall clock of the pass: 60 s
+	Rollover     time.Duration // a pass ends at a call boundary after this: 20 s
+	Parallel     int           // inline calls at once: 16
+	InlineCalls  int           // new inline calls and steps in this pass: 10,000
+	GatedCalls   int           // new gated calls in this pass: 1,000
+	ValueUnits   int           // UTF-16 units of one durable value: 1,000,000
+	ValueBytes   int           // UTF-8 bytes of one durable value: 1,900,000
+	BufferBytes  int           // a pass ends at a call boundary past this: 1,000,000
+	ResultBytes  int           // a result holds this, or a single value: 1,500,000
+	ConsoleBytes int           // console output of one pass: 256,000; the oldest is dropped
+	ConsoleLines int           // 10,000
+	Stack        int           // depth of JavaScript calls: 2,000
+}
+
+// OpenCall is a gated call that an earlier pass issued.
+type OpenCall struct {
+	Seq       int
+	Connector string
+	Method    string
+	Args      json.RawMessage
+	// Pending: it waits for a person, so it lapses if the program throws.
+	Pending bool
+}
+
+// Call is one use of a connector method by the program. Missing Args are JavaScript's undefined.
+type Call struct {
+	Seq       int
+	Connector string
+	Method    string
+	Args      json.RawMessage
+	Position  *Position
+}
+
+// Admission is how a call will be made.
+type Admission struct {
+	// Refused settles the call at once with this error.
+	Refused *CallError
+	// Gated leaves the call to whoever drives the passes; else it is made inline.
+	Gated     bool
+	Approval  bool
+	Class     string
+	Ephemeral bool
+	Timeout   time.Duration
+}
+
+// Settlement is how an inline call ended.
+type Settlement struct {
+	Value json.RawMessage // missing: undefined
+	Err   *CallError
+	// Escalate: the call is to be made as a gated one after all.
+	Escalate bool
+}
+
+// CallError is how a call failed. Programs see an Error with this name and message, and the idempotency key if given.
+type CallError struct {
+	Name, Message, Key string
+}
+
+// Position is a place in the model's source, both from 1.
+type Position struct {
+	Line, Column int
+}
+
+// Entry is one settled call or fired timer.
+type Entry struct {
+	Timer     bool
+	ID        int // seq of a call, number of a timer
+	Connector string
+	Method    string
+	Args      json.RawMessage
+	Value     json.RawMessage
+	Err       *CallError
+	At        int64 // settle time, epoch milliseconds
+	Class     string
+	Approval  bool
+	Ephemeral bool
+	Nested    bool // a step that issued calls or timers
+	Dropped   bool // the pass was stopped before the call settled
+	Position  *Position
+}
+
+// BlockedCall is a gated call that this pass issued for the first time.
+type BlockedCall struct {
+	Call
+	Class    string
+	Approval bool
+	Timeout  time.Duration
+}
+
+// Timer is a program's timer that outlives the pass.
+type Timer struct {
+	ID  int
+	Due int64 // epoch milliseconds
+}
+
+// End is why a pass ended.
+type End string
+
+// The ends of a pass.
+const (
+	Completed End = "completed"
+	Failed    End = "failed"
+	Blocked   End = "blocked"
+	More      End = "more"
+)
+
+// Result is what a pass hands back.
+type Result struct {
+	End     End
+	Entries []Entry // delivered live, in order
+	Blocked []BlockedCall
+	Partial bool // more blocked calls did not fit
+	Timers  []Timer
+	Value   json.RawMessage
+	// Oversize is the size in bytes of a final value too large to hand back.
+	Oversize int
+	Failure  *Failure
+	// Stopped: the pass was cut off, so what it is blocked on must not be made.
+	Stopped bool
+	// Units is the length of Value in UTF-16 units.
+	Units int
+	Logs  []string // lines that no earlier pass reported
+	Lines int      // lines printed since the program's start
+	// Replayed counts the calls taken from the log.
+	Replayed int
+}
+
+// FailureKind tells the ends of a failed program apart.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	Thrown          FailureKind = "thrown"
+	SyntaxError     FailureKind = "syntax"
+	TimedOut        FailureKind = "timeout"
+	Deadlock        FailureKind = "deadlock"
+	Diverged        FailureKind = "diverged"
+	TooLarge        FailureKind = "too large"
+	NotSerializable FailureKind = "not serializable"
+	BudgetExceeded  FailureKind = "budget"
+	StackOverflow   FailureKind = "stack"
+)
+
+// Failure is why a program ended as an error.
+type Failure struct {
+	Kind    FailureKind
+	Message string
+	// Subject, Size and Limit belong to TooLarge and NotSerializable: what it was, in the words of the error.
+	Subject  string
+	Size     int
+	Limit    int
+	Seq      int // of Diverged
+	Position *Position
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Timeout = orElse(l.Timeout, 60*time.Second)
+	l.Rollover = orElse(l.Rollover, 20*time.Second)
+	l.Parallel = orElse(l.Parallel, 16)
+	l.InlineCalls = orElse(l.InlineCalls, 10_000)
+	l.GatedCalls = orElse(l.GatedCalls, 1_000)
+	l.ValueUnits = orElse(l.ValueUnits, 1_000_000)
+	l.ValueBytes = orElse(l.ValueBytes, 1_900_000)
+	l.BufferBytes = orElse(l.BufferBytes, 1_000_000)
+	l.ResultBytes = orElse(l.ResultBytes, 1_500_000)
+	l.ConsoleBytes = orElse(l.ConsoleBytes, 256_000)
+	l.ConsoleLines = orElse(l.ConsoleLines, 10_000)
+	l.Stack = orElse(l.Stack, 2_000)
+	return l
+}
+
+func orElse[T int | time.Duration](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}

@@ -1,0 +1,41 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// sameJSON compares two values as JSON: key order does not matter, a missing value differs from every other.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, errX := canonical(a)
+	y, errY := canonical(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func canonical(raw json.RawMessage) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// utf16Units is the length of a UTF-8 text as JavaScript counts it.
+func utf16Units(text []byte) int {
+	n := 0
+	for _, r := range string(text) {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
