@@ -317,9 +317,9 @@ func (e *engine) closing() bool {
 // holds is what the result would hold if the pass ended now.
 func (e *engine) holds() int { return e.size + e.console.bytes }
 
-// pump starts queued inline calls as far as the limits allow.
+// pump starts queued inline calls as far as the limits allow; what waits for delivery counts too, or results would pile up.
 func (e *engine) pump() {
-	for len(e.queue) > 0 && len(e.running) < e.limits.Parallel && !e.closing() {
+	for len(e.queue) > 0 && len(e.running)+len(e.ready) < e.limits.Parallel && !e.closing() {
 		c := e.queue[0]
 		e.queue = e.queue[1:]
 		e.running[c.Seq] = c
