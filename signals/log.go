@@ -39,24 +39,6 @@ func NewLog() *Log {
 	return &Log{Blocked: map[int]Blocked{}, Decisions: map[int]Decision{}, settled: map[int]int{}}
 }
 
-// Clone copies the log's structure, not its values, so that a failed attempt leaves the original as it was.
-func (l *Log) Clone() *Log {
-	c := *l
-	c.Order = append([]Entry(nil), l.Order...)
-	c.Logs = append([]string(nil), l.Logs...)
-	c.Blocked, c.Decisions, c.settled = map[int]Blocked{}, map[int]Decision{}, map[int]int{}
-	for k, v := range l.Blocked {
-		c.Blocked[k] = v
-	}
-	for k, v := range l.Decisions {
-		c.Decisions[k] = v
-	}
-	for k, v := range l.settled {
-		c.settled[k] = v
-	}
-	return &c
-}
-
 // Fold adds a recorded pass. PassMissing results ran nothing and add nothing but their number.
 func (l *Log) Fold(r PassResult, source Source) error {
 	l.Nonce, l.Passes = r.Nonce, r.Pass
@@ -119,6 +101,7 @@ func (l *Log) Add(r PassResult) {
 	for _, b := range r.Blocked {
 		l.Blocked[b.Seq] = b
 	}
+	l.lines = r.Lines
 	l.addLines(r.Logs)
 	if r.Pinned != nil {
 		l.Pinned = r.Pinned
@@ -144,7 +127,18 @@ func (l *Log) Settled(seq int) bool {
 	return ok
 }
 
-// Lines counts the console lines ever reported, dropped ones too.
+// Counts are the calls so far: those that passes made themselves, and gated ones.
+func (l *Log) Counts() (inline, gated int) {
+	inline = len(l.settled)
+	for seq := range l.Blocked {
+		if l.Settled(seq) {
+			inline--
+		}
+	}
+	return inline, len(l.Blocked)
+}
+
+// Lines counts the console lines that the passes printed, dropped ones too.
 func (l *Log) Lines() int { return l.lines }
 
 // maxLogUnits bounds the console output that a record keeps.
@@ -154,7 +148,6 @@ const maxLogUnits = 500_000
 const LogsDropped = "[codemode: earlier console output dropped — too large to record]"
 
 func (l *Log) addLines(lines []string) {
-	l.lines += len(lines)
 	l.Logs = append(l.Logs, lines...)
 	total := 0
 	for _, line := range l.Logs {

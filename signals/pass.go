@@ -210,9 +210,11 @@ type PassResult struct {
 	// Omitted is why the program's value is not recorded: a result of that kind still completes.
 	Omitted string       `json:"omitted,omitempty"`
 	Failure *PassFailure `json:"failure,omitempty"`
-	Logs    []string     `json:"logs,omitempty"`
-	Pinned  *Pinned      `json:"pinned,omitempty"`
-	Missing []string     `json:"missing,omitempty"`
+	// Logs are the console lines that no earlier pass reported; Lines counts all since the program's start.
+	Logs    []string `json:"logs,omitempty"`
+	Lines   int      `json:"lines,omitempty"`
+	Pinned  *Pinned  `json:"pinned,omitempty"`
+	Missing []string `json:"missing,omitempty"`
 }
 
 // PassFailure is why a program ended as an error.

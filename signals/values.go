@@ -51,18 +51,25 @@ func Units[T string | []byte | json.RawMessage](text T) int {
 func CheckSize[T string | []byte | json.RawMessage](what string, text T) string {
 	if len(text) > MaxValueUnits { // fewer bytes than units is impossible
 		if units := Units(text); units > MaxValueUnits {
-			return tooLarge(what, units, MaxValueUnits)
+			return TooLarge(what, units, MaxValueUnits)
 		}
 	}
 	if len(text) > MaxValueBytes {
-		return tooLarge(what, len(text), MaxValueBytes)
+		return TooLarge(what, len(text), MaxValueBytes)
 	}
 	return ""
 }
 
-func tooLarge(what string, size, limit int) string {
+// TooLarge says that a value cannot be recorded for its size.
+func TooLarge(what string, size, limit int) string {
 	return fmt.Sprintf("%s is too large to record durably (%d bytes > %d byte limit). "+
 		"Write large data to a file or workspace instead and pass/return a small reference (such as a path).", what, size, limit)
+}
+
+// NotSerializable says that a value cannot be recorded because it has no JSON.
+func NotSerializable(what, why string) string {
+	return fmt.Sprintf("%s could not be recorded durably (not serializable: %s). "+
+		"Only JSON-compatible values (plus binary and bigint) can cross a durable replay boundary.", what, why)
 }
 
 // Canonical rewrites JSON with sorted object keys and no white space, so that equal values have equal texts. An absent

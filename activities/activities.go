@@ -1,0 +1,57 @@
+package activities
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Options configure the activities of one runtime's worker.
+type Options struct {
+	// Connectors are the namespaces of the runtime. Required.
+	Connectors *connectors.Set
+	// Executor runs the passes; nil runs them in this process.
+	Executor sandbox.Executor
+	// DataConverter must be the client's own; nil is the SDK's default.
+	DataConverter converter.DataConverter
+	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
+	PassTimeout time.Duration
+	// InlineTimeout is how long a read may take inside a pass before it becomes a gated call; 0 is 10 s.
+	InlineTimeout time.Duration
+	// Limits bound an execution; they are fixed by its first pass.
+	Limits signals.Limits
+	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
+	SearchAttributes bool
+}
+
+// Activities are the activities of one runtime's worker.
+type Activities struct {
+	Options
+	memory memory
+}
+
+// New fills in defaults.
+func New(o Options) *Activities {
+	if o.Executor == nil {
+		o.Executor = &sandbox.InProcess{}
+	}
+	if o.DataConverter == nil {
+		o.DataConverter = converter.GetDefaultDataConverter()
+	}
+	if o.InlineTimeout == 0 {
+		o.InlineTimeout = 10 * time.Second
+	}
+	return &Activities{Options: o}
+}
+
+// Register adds the activities to a worker.
+func (a *Activities) Register(w worker.ActivityRegistry) {
+	w.RegisterActivityWithOptions(a.Pass, activity.RegisterOptions{Name: signals.PassActivity})
+	w.RegisterDynamicActivity(a.Call, activity.DynamicRegisterOptions{})
+}

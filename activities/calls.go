@@ -1,0 +1,144 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// host answers the calls of one pass.
+type host struct {
+	*Activities
+	in signals.PassInput
+}
+
+// Admit looks a call up, checks its arguments, and says whether it is made inline.
+func (h *host) Admit(c sandbox.Call) sandbox.Admission {
+	method, err := h.Connectors.Lookup(c.Connector, c.Method)
+	if err != nil {
+		return refused(err)
+	}
+	if err := method.Validate(c.Args); err != nil {
+		return refused(err)
+	}
+	approval, err := method.NeedsApproval(c.Args)
+	if err != nil {
+		return refused(err)
+	}
+	return sandbox.Admission{
+		Gated: approval || method.Class != connectors.Read, Approval: approval, Class: string(method.Class),
+		Ephemeral: method.Reexecute, Timeout: method.Timeout,
+	}
+}
+
+func refused(err error) sandbox.Admission {
+	return sandbox.Admission{Refused: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}, Class: string(signals.Read)}
+}
+
+// maxMessage cuts the texts of errors, in bytes.
+const maxMessage = 8192
+
+// Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
+// Temporal's retries.
+func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	method, err := h.Connectors.Lookup(c.Connector, c.Method)
+	if err != nil {
+		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+	}
+	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
+	defer cancel()
+	value, err := method.Invoke(connectors.Context{
+		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1,
+		IdempotencyKey: signals.IdempotencyKey(h.in.ExecutionID, c.Seq, c.Connector, c.Method, c.Args),
+	}, c.Args)
+	if err == nil {
+		return sandbox.Settlement{Value: value}
+	}
+	var retryable *connectors.RetryableError
+	var unknown *connectors.OutcomeUnknownError
+	if errors.As(err, &retryable) || errors.As(err, &unknown) || limited.Err() != nil {
+		return sandbox.Settlement{Escalate: true}
+	}
+	return sandbox.Settlement{Err: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}}
+}
+
+// Call is the activity of every gated call; its type in history is <connector>.<method>.
+func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (converter.RawValue, error) {
+	var in signals.CallInput
+	if err := args.Get(&in); err != nil {
+		return converter.RawValue{}, temporal.NewNonRetryableApplicationError(
+			fmt.Sprintf("%s takes a codemode call: %v", activity.GetInfo(ctx).ActivityType.Name, err), signals.ErrorConnector, nil)
+	}
+	_, done := beat(ctx)
+	defer done()
+	value, err := a.call(ctx, in)
+	if err != nil {
+		return converter.RawValue{}, err
+	}
+	return payload.Raw(signals.CallOutput{Value: value})
+}
+
+func (a *Activities) call(ctx context.Context, in signals.CallInput) (json.RawMessage, error) {
+	if !a.Connectors.Has(in.Connector) {
+		return nil, applicationError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), true, 2*time.Second)
+	}
+	method, err := a.Connectors.Lookup(in.Connector, in.Method)
+	if err != nil {
+		return nil, applicationError(signals.ErrorConnector, err.Error(), false, 0)
+	}
+	if err := a.checkEdited(method, in); err != nil {
+		return nil, err
+	}
+	value, err := method.Invoke(connectors.Context{
+		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, IdempotencyKey: in.Key, Attempt: int(activity.GetInfo(ctx).Attempt),
+	}, in.Args)
+	if err != nil {
+		return nil, callFailure(ctx, err)
+	}
+	if message := signals.CheckSize(fmt.Sprintf("The result of %s.%s", in.Connector, in.Method), value); message != "" {
+		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
+	}
+	return value, nil
+}
+
+// checkEdited validates arguments that a person wrote; the program's own were validated when they were issued.
+func (a *Activities) checkEdited(method *connectors.Bound, in signals.CallInput) error {
+	if !in.Edited {
+		return nil
+	}
+	if err := method.Validate(in.Args); err != nil {
+		return applicationError(signals.ErrorInvalid, err.Error(), false, 0)
+	}
+	return nil
+}
+
+// callFailure types what the connector answered. Anything that is not the connector's own answer leaves the outcome
+// unknown, which for writes is final.
+func callFailure(ctx context.Context, err error) error {
+	var retryable *connectors.RetryableError
+	var unknown *connectors.OutcomeUnknownError
+	switch {
+	case errors.As(err, &retryable):
+		return applicationError(signals.ErrorRetryable, err.Error(), true, retryable.RetryAfter)
+	case errors.As(err, &unknown), ctx.Err() != nil:
+		return applicationError(signals.OutcomeUnknown, err.Error(), true, 0)
+	}
+	return applicationError(signals.ErrorConnector, err.Error(), false, 0)
+}
+
+func applicationError(kind, message string, retryable bool, delay time.Duration) error {
+	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, maxMessage), kind, temporal.ApplicationErrorOptions{
+		NonRetryable: !retryable, NextRetryDelay: delay, Category: temporal.ApplicationErrorCategoryBenign,
+	})
+}

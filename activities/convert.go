@@ -1,0 +1,113 @@
+package activities
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// sandboxPass translates what a pass is given into the sandbox's words.
+func (a *Activities) sandboxPass(in signals.PassInput, known *remembered) sandbox.Pass {
+	pass := sandbox.Pass{
+		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Refresh: in.Decided,
+		Lines: known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
+		Limits: sandbox.Limits{Timeout: a.PassTimeout},
+	}
+	limits := a.Limits.WithDefaults()
+	if in.Pinned != nil {
+		pass.Connectors, limits = in.Pinned.Connectors, in.Pinned.Limits.WithDefaults()
+	}
+	for _, e := range known.log.Order {
+		pass.Log = append(pass.Log, sandboxEntry(e))
+	}
+	for _, o := range in.Open {
+		b := known.log.Blocked[o.Seq]
+		pass.Open = append(pass.Open, sandbox.OpenCall{Seq: o.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: o.Pending})
+	}
+	inline, gated := known.log.Counts()
+	pass.Limits.InlineCalls = max(1, limits.InlineCalls-inline)
+	pass.Limits.GatedCalls = max(1, limits.GatedCalls-gated)
+	return pass
+}
+
+func sandboxEntry(e signals.Entry) sandbox.Entry {
+	return sandbox.Entry{
+		Timer: e.Timer, ID: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, Value: e.Value, Err: sandboxError(e.Error),
+		At: e.At, Class: string(e.Class), Approval: e.Approval, Ephemeral: e.Ephemeral, Nested: e.Nested, Dropped: e.Dropped,
+		Position: (*sandbox.Position)(e.Position),
+	}
+}
+
+func sandboxError(e *signals.CallError) *sandbox.CallError {
+	if e == nil {
+		return nil
+	}
+	return &sandbox.CallError{Name: e.Name, Message: e.Message, Key: e.Key}
+}
+
+func wireError(e *sandbox.CallError) *signals.CallError {
+	if e == nil {
+		return nil
+	}
+	return &signals.CallError{Name: e.Name, Message: e.Message, Key: e.Key}
+}
+
+// wireResult translates the sandbox's answer into what history keeps.
+func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.PassResult {
+	result := signals.PassResult{
+		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
+		Logs: r.Logs, Lines: r.Lines, Failure: wireFailure(r),
+	}
+	if r.Oversize > 0 {
+		result.Omitted = signals.TooLarge("The final result", r.Oversize, signals.MaxValueBytes)
+	}
+	for _, e := range r.Entries {
+		result.Entries = append(result.Entries, wireEntry(e))
+	}
+	for _, b := range r.Blocked {
+		result.Blocked = append(result.Blocked, signals.Blocked{
+			Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: signals.Class(b.Class), Approval: b.Approval,
+			Position: (*signals.Position)(b.Position), TimeoutMs: int64(b.Timeout / time.Millisecond),
+		})
+	}
+	for _, t := range r.Timers {
+		result.Timers = append(result.Timers, signals.Timer(t))
+	}
+	if in.Pinned == nil {
+		result.Pinned = &signals.Pinned{
+			Engine: a.Executor.Version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
+		}
+	}
+	return result
+}
+
+func wireEntry(e sandbox.Entry) signals.Entry {
+	return signals.Entry{
+		Timer: e.Timer, ID: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, Value: e.Value, Error: wireError(e.Err),
+		At: e.At, Class: signals.Class(e.Class), Approval: e.Approval, Ephemeral: e.Ephemeral, Nested: e.Nested, Dropped: e.Dropped,
+		Position: (*signals.Position)(e.Position),
+	}
+}
+
+// wireFailure words a failure as outcomes show it.
+func wireFailure(r sandbox.Result) *signals.PassFailure {
+	f := r.Failure
+	if f == nil {
+		return nil
+	}
+	out := &signals.PassFailure{Message: f.Message, Position: (*signals.Position)(f.Position), Stopped: r.Stopped}
+	switch f.Kind {
+	case sandbox.Diverged:
+		out.Diverged = &f.Seq
+	case sandbox.BudgetExceeded:
+	case sandbox.TooLarge:
+		out.Message = signals.TooLarge(f.Subject, f.Size, f.Limit)
+	case sandbox.NotSerializable:
+		out.Message = signals.NotSerializable(f.Subject, f.Message)
+	default:
+		out.Message = fmt.Sprintf("Code execution failed: %s", f.Message)
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+// Package history reads the recorded passes of an execution out of its run's history and folds them into its log.
+// Passes use it when their worker's memory is cold, clients to show records; there is no other reader.
+package history
+
+import (
+	"context"
+	"fmt"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// History is what one run's events say of an execution.
+type History struct {
+	Input     signals.ExecutionInput
+	StartedAt int64 // epoch milliseconds
+	UpdatedAt int64
+	// Result is that of the closed workflow; nil while it is open, or if it did not close by itself.
+	Result *signals.ExecutionResult
+	// Closed is how the workflow closed where it did not by itself, as in "terminated".
+	Closed string
+	Passes []signals.PassResult
+	Events int
+
+	dc         converter.DataConverter
+	activities map[int64]*activity  // by scheduled event
+	byID       map[string]*activity // gated calls by activity id
+}
+
+type activity struct {
+	id, kind string
+	result   *commonpb.Payloads
+	failure  *failurepb.Failure
+}
+
+// Read reads the events of a run; an empty run id means the newest.
+func Read(ctx context.Context, c client.Client, dc converter.DataConverter, workflowID, runID string) (*History, error) {
+	h := &History{dc: dc, activities: map[int64]*activity{}, byID: map[string]*activity{}}
+	events := c.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		if err != nil {
+			return nil, err
+		}
+		if err := h.take(event); err != nil {
+			return nil, fmt.Errorf("event %d of %s: %w", event.EventId, workflowID, err)
+		}
+	}
+	return h, nil
+}
+
+func (h *History) take(e *historypb.HistoryEvent) error {
+	h.Events++
+	h.UpdatedAt = e.EventTime.AsTime().UnixMilli()
+	switch e.EventType {
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+		h.StartedAt = h.UpdatedAt
+		return h.decode(e.GetWorkflowExecutionStartedEventAttributes().Input, &h.Input)
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+		a := e.GetActivityTaskScheduledEventAttributes()
+		h.activities[e.EventId] = &activity{id: a.ActivityId, kind: a.ActivityType.Name}
+		h.byID[a.ActivityId] = h.activities[e.EventId]
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+		a := e.GetActivityTaskCompletedEventAttributes()
+		return h.completed(h.activities[a.ScheduledEventId], a.Result)
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+		a := e.GetActivityTaskFailedEventAttributes()
+		if scheduled := h.activities[a.ScheduledEventId]; scheduled != nil {
+			scheduled.failure = a.Failure
+		}
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
+		h.Result = &signals.ExecutionResult{}
+		return h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
+	default:
+		h.Closed = closedBy(e.EventType)
+	}
+	return nil
+}
+
+func closedBy(t enumspb.EventType) string {
+	switch t {
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED:
+		return "terminated"
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT:
+		return "timed out"
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
+		return "failed"
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
+		return "canceled"
+	}
+	return ""
+}
+
+func (h *History) completed(a *activity, result *commonpb.Payloads) error {
+	if a == nil {
+		return nil
+	}
+	if a.kind != signals.PassActivity {
+		a.result = result
+		return nil
+	}
+	var r signals.PassResult
+	if err := h.decode(result, &r); err != nil {
+		return err
+	}
+	h.Passes = append(h.Passes, r)
+	return nil
+}
+
+func (h *History) decode(payloads *commonpb.Payloads, into any) error {
+	return h.dc.FromPayloads(payloads, into)
+}
+
+// Log folds the recorded passes.
+func (h *History) Log() (*signals.Log, error) {
+	log := signals.NewLog()
+	for _, r := range h.Passes {
+		if err := log.Fold(r, h.Source); err != nil {
+			return nil, err
+		}
+	}
+	return log, nil
+}
+
+// Source finds what the event of a gated call's activity holds.
+func (h *History) Source(activityID string) (signals.Settlement, error) {
+	a := h.byID[activityID]
+	switch {
+	case a == nil:
+		return signals.Settlement{}, fmt.Errorf("no activity %q in history", activityID)
+	case a.failure != nil:
+		return signals.Settlement{Error: &signals.CallError{Message: a.failure.Message}}, nil
+	case a.result == nil:
+		return signals.Settlement{}, fmt.Errorf("activity %q has not settled in history", activityID)
+	}
+	var out signals.CallOutput
+	if err := h.decode(a.result, &out); err != nil {
+		return signals.Settlement{}, err
+	}
+	return signals.Settlement{Value: out.Value}, nil
+}

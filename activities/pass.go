@@ -1,0 +1,155 @@
+package activities
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// Pass runs one pass of an execution. The error is for passes that another attempt or worker should run; how the
+// program ended is data.
+func (a *Activities) Pass(ctx context.Context, in signals.PassInput) (converter.RawValue, error) {
+	result, err := a.pass(ctx, in)
+	if err != nil {
+		return converter.RawValue{}, err
+	}
+	return payload.Raw(result)
+}
+
+func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.PassResult, error) {
+	missing := a.missing(in)
+	if err := a.checkWorker(in, missing); err != nil {
+		return signals.PassResult{}, err
+	}
+	starts, done := beat(ctx)
+	defer done()
+	known, err := a.recall(ctx, in)
+	if err != nil {
+		return signals.PassResult{}, err
+	}
+	nonce := rand.Text()
+	if len(missing) > 0 {
+		known.nonce = nonce
+		a.memory.put(known)
+		return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassMissing, Missing: missing}, nil
+	}
+	if starts > maxStarts {
+		return failed(in, nonce, fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
+	}
+	if err := known.log.Give(in.Given, nil); err != nil {
+		return signals.PassResult{}, err
+	}
+	r, err := a.Executor.Run(ctx, a.sandboxPass(in, known), &host{Activities: a, in: in})
+	if err != nil {
+		return signals.PassResult{}, err
+	}
+	result := a.wireResult(in, r)
+	result.Nonce = nonce
+	known.log.Add(result)
+	known.nonce = nonce
+	a.memory.put(known)
+	return result, nil
+}
+
+// maxStarts is how often a pass that takes its worker with it is tried.
+const maxStarts = 5
+
+func failed(in signals.PassInput, nonce, message string) signals.PassResult {
+	return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassFailed, Given: references(in.Given),
+		Failure: &signals.PassFailure{Message: message, Stopped: true}}
+}
+
+// checkWorker leaves the pass to another worker if this one's engine might replay the log differently, or if it lacks
+// the execution's connectors. Only a pass that follows a decision is answered without them, since a person waits.
+func (a *Activities) checkWorker(in signals.PassInput, missing []string) error {
+	if in.Pinned == nil {
+		return nil
+	}
+	if version := a.Executor.Version(); version != in.Pinned.Engine {
+		return elsewhere("EngineMismatch", fmt.Sprintf("this worker's engine (%s) is not the execution's (%s): waiting for a worker that has it", version, in.Pinned.Engine))
+	}
+	if len(missing) > 0 && !in.Decided {
+		return elsewhere("ConnectorMissing", signals.MissingConnectors(in.ExecutionID, missing))
+	}
+	return nil
+}
+
+func elsewhere(kind, message string) error {
+	return applicationError(kind, message, true, 2*time.Second)
+}
+
+func (a *Activities) missing(in signals.PassInput) []string {
+	var names []string
+	if in.Pinned != nil {
+		for _, n := range in.Pinned.Connectors {
+			if !a.Connectors.Has(n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+// recall finds the log so far: in memory if it stands right after the previous pass, else in the run's history. Given
+// values that travelled as references are filled in.
+func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembered, error) {
+	run := activity.GetInfo(ctx).WorkflowExecution
+	known := a.memory.take(run.RunID, in.After)
+	if known != nil && carried(in.Given) {
+		return known, nil
+	}
+	h, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, run.ID, run.RunID)
+	if err != nil {
+		return nil, fmt.Errorf("read the log of %s: %w", in.ExecutionID, err)
+	}
+	if known == nil {
+		log, err := h.Log()
+		if err != nil {
+			return nil, fmt.Errorf("fold the log of %s: %w", in.ExecutionID, err)
+		}
+		known = &remembered{runID: run.RunID, nonce: log.Nonce, code: h.Input.Code, log: log}
+	}
+	if known.nonce != in.After {
+		return nil, fmt.Errorf("the history of %s ends with another pass than the one before pass %d", in.ExecutionID, in.Pass)
+	}
+	return known, fill(in.Given, h.Source)
+}
+
+func carried(given []signals.Given) bool {
+	for _, g := range given {
+		if g.Source != "" && !g.Carried {
+			return false
+		}
+	}
+	return true
+}
+
+func fill(given []signals.Given, source signals.Source) error {
+	for i, g := range given {
+		if g.Source == "" || g.Carried {
+			continue
+		}
+		s, err := source(g.Source)
+		if err != nil {
+			return fmt.Errorf("result of call %d: %w", g.ID, err)
+		}
+		given[i].Value, given[i].Error, given[i].Carried = s.Value, s.Error, true
+	}
+	return nil
+}
+
+func references(given []signals.Given) []signals.Given {
+	out := make([]signals.Given, len(given))
+	for i, g := range given {
+		out[i] = g.Reference()
+	}
+	return out
+}

@@ -1,0 +1,265 @@
+package workflows
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// call is what the workflow knows of one call of the program.
+type call struct {
+	rec         signals.Call // args and result only if small
+	args        json.RawMessage
+	timeout     time.Duration
+	requestedAt int64
+	open        bool // gated and not settled
+	approved    bool
+	cleared     bool // the newest pass was told that it may be dispatched
+	dispatched  bool
+	editedArgs  json.RawMessage
+	refused     string // why the last approval could not be used
+	decision    *signals.Decision
+}
+
+// pending: it waits for a person.
+func (c *call) pending() bool {
+	return c.open && c.rec.RequiresApproval && !c.approved && !c.dispatched
+}
+
+// reopen makes a call pending again.
+func (c *call) reopen() {
+	c.open, c.approved, c.cleared, c.dispatched, c.editedArgs, c.decision = true, false, false, false, nil, nil
+	c.rec.State, c.rec.DecidedBy, c.rec.DecidedAt, c.rec.Note, c.rec.Error, c.rec.ErrorName = signals.Pending, "", 0, "", "", ""
+	c.rec.SettledAt = 0
+}
+
+func (c *call) name() string { return c.rec.Connector + "." + c.rec.Method }
+
+// dispatchArgs are the arguments that the connector gets.
+func (c *call) dispatchArgs() json.RawMessage {
+	if len(c.editedArgs) > 0 {
+		return c.editedArgs
+	}
+	return c.args
+}
+
+// Bytes of call values held for queries: in one value, and in all.
+const (
+	keptValue = 1024
+	keptTotal = 64 * 1024
+)
+
+// keep returns values for the record if they are small enough to hold.
+func (e *execution) keep(rec *signals.Call, args, result json.RawMessage) {
+	size := len(args) + len(result)
+	if len(args) > keptValue || len(result) > keptValue || e.kept+size > keptTotal {
+		rec.Omitted = true
+		return
+	}
+	e.kept += size
+	if len(args) > 0 {
+		rec.Args = args
+	}
+	if !rec.Ephemeral && len(result) > 0 {
+		rec.Result = result
+	}
+}
+
+func (e *execution) add(c *call) {
+	if e.calls[c.rec.Seq] == nil {
+		e.order = append(e.order, c.rec.Seq)
+	}
+	e.calls[c.rec.Seq] = c
+}
+
+func (e *execution) noteEntry(entry signals.Entry) {
+	if entry.Timer || entry.Ephemeral && e.calls[entry.ID] != nil {
+		return
+	}
+	c := &call{rec: signals.Call{
+		Seq: entry.ID, Connector: entry.Connector, Method: entry.Method, State: signals.Applied, Class: entry.Class,
+		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At,
+	}}
+	if entry.Error != nil {
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, keptValue), entry.Error.Name
+	}
+	e.keep(&c.rec, entry.Args, entry.Value)
+	e.inline++
+	e.add(c)
+}
+
+func (e *execution) noteBlocked(ctx workflow.Context, b signals.Blocked) {
+	c := &call{
+		rec: signals.Call{
+			Seq: b.Seq, Connector: b.Connector, Method: b.Method, State: signals.Executing, Class: b.Class,
+			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args),
+		},
+		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, open: true, cleared: true,
+		requestedAt: workflow.Now(ctx).UnixMilli(),
+	}
+	if b.Approval {
+		c.rec.State = signals.Pending
+	}
+	e.keep(&c.rec, b.Args, nil)
+	e.gated++
+	e.add(c)
+}
+
+// taskBytes is what the commands of one workflow task may hold; the server terminates a run past about 4 MB.
+const taskBytes = 3 << 20
+
+// dispatch makes the gated calls that the newest pass issued, those of it that a person has to approve only once
+// approved. Calls that a partial pass listed wait for the rest of the list.
+func (e *execution) dispatch(ctx workflow.Context) {
+	if e.partial {
+		return
+	}
+	bytes := 0
+	for _, c := range e.sortedCalls() {
+		if !c.open || c.dispatched || c.pending() || !c.cleared {
+			continue
+		}
+		if bytes += len(c.dispatchArgs()) + 1024; bytes > taskBytes {
+			_ = workflow.Sleep(ctx, time.Millisecond) // ends the workflow task
+			bytes = 0
+			if e.checkBudgets(ctx); e.end != nil {
+				return
+			}
+		}
+		e.start(ctx, c)
+	}
+}
+
+func (e *execution) start(ctx workflow.Context, c *call) {
+	c.dispatched, c.refused = true, ""
+	c.rec.State = signals.Executing
+	e.running++
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		e.make(ctx, c)
+		e.running--
+		e.updatedAt = workflow.Now(ctx).UnixMilli()
+	})
+}
+
+// make runs the call's activity until it settles or is pending again.
+func (e *execution) make(ctx workflow.Context, c *call) {
+	input := signals.CallInput{
+		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.dispatchArgs(), Class: c.rec.Class,
+		Key:    signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs()),
+		Edited: len(c.editedArgs) > 0,
+	}
+	unavailable := 0
+	for attempt := 1; ; attempt++ {
+		id := signals.CallActivityID(c.rec.Seq, attempt)
+		var out signals.CallOutput
+		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id), c.name(), payload.MustRaw(input)).Get(ctx, &out)
+		kind, delay := failureKind(err)
+		switch {
+		case kind == signals.ErrorRetryable && c.rec.Class == signals.Write && attempt-unavailable < retryAttempts && e.end == nil:
+			_ = workflow.Sleep(ctx, backoff(delay, attempt-unavailable))
+		case kind == signals.ErrorUnavailable && e.end == nil:
+			unavailable++
+			_ = workflow.Sleep(ctx, backoff(delay, unavailable))
+		default:
+			c.rec.Attempts = attempt
+			e.settleCall(ctx, c, id, out, err, input.Key)
+			return
+		}
+	}
+}
+
+// retryAttempts is how often a call is made that asks to be retried.
+const retryAttempts = 3
+
+func backoff(asked time.Duration, attempt int) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	return min(30*time.Second, time.Second<<min(attempt-1, 5))
+}
+
+// defaultCallTimeout bounds a gated call whose method names no timeout.
+const defaultCallTimeout = 10 * time.Minute
+
+func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workflow.Context {
+	policy := &temporal.RetryPolicy{MaximumAttempts: 1}
+	if c.rec.Class != signals.Write {
+		policy = &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: retryAttempts}
+	}
+	timeout := c.timeout
+	if timeout <= 0 {
+		timeout = defaultCallTimeout
+	}
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ActivityID: id, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout, RetryPolicy: policy,
+		Summary: signals.Cut(fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100)), 120),
+	})
+}
+
+// failureKind names the application error of a call activity: "" for success, and for every failure that is not one of
+// ours, whose outcome is unknown.
+func failureKind(err error) (kind string, delay time.Duration) {
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) {
+		return "", 0
+	}
+	switch app.Type() {
+	case signals.ErrorConnector, signals.ErrorRetryable, signals.ErrorInvalid, signals.ErrorUnavailable, signals.ErrorTooLarge:
+		return app.Type(), app.NextRetryDelay()
+	}
+	return "", 0
+}
+
+// settleCall records how a call ended.
+func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string, out signals.CallOutput, err error, key string) {
+	kind, _ := failureKind(err)
+	given := signals.Given{ID: c.rec.Seq, At: workflow.Now(ctx).UnixMilli(), Attempts: c.rec.Attempts}
+	switch {
+	case err == nil:
+		given.Source = activityID
+		if len(out.Value) <= signals.InlineValueBytes {
+			given.Value, given.Carried = out.Value, true
+		}
+	case kind == signals.ErrorInvalid:
+		c.reopen()
+		c.refused = activityMessage(err)
+		return
+	case kind == signals.ErrorTooLarge:
+		given.Error = &signals.CallError{Message: activityMessage(err)}
+		e.fail("%s", activityMessage(err))
+	case kind == "":
+		given.Error = unknownOutcome(c.name(), key)
+	default:
+		given.Source, given.Carried = activityID, true
+		given.Error = &signals.CallError{Message: activityMessage(err)}
+	}
+	e.settle(c, given)
+	e.keep(&c.rec, nil, out.Value)
+}
+
+func unknownOutcome(name, key string) *signals.CallError {
+	return &signals.CallError{Name: signals.OutcomeUnknown, Key: key, Message: fmt.Sprintf(
+		"The outcome of %s is unknown: it was interrupted while it ran and may or may not have taken effect. Check before you repeat it.", name)}
+}
+
+func (e *execution) settle(c *call, given signals.Given) {
+	c.open = false
+	c.args, c.editedArgs = nil, nil
+	c.rec.SettledAt, c.rec.State = given.At, signals.Applied
+	if given.Error != nil {
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, keptValue), given.Error.Name
+	}
+	if given.Error != nil && given.Error.Name == signals.RejectedError {
+		c.rec.State = signals.Reverted
+		e.decisions = append(e.decisions, given)
+		return
+	}
+	e.settled = append(e.settled, given)
+}

@@ -1,0 +1,53 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// close waits for the calls that run, since their effects belong to the record, and ends the workflow.
+func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
+	_ = workflow.Await(ctx, func() bool { return e.running == 0 })
+	ended := e.endCalls()
+	e.status, e.answer = e.end.status, nil
+	e.setStatus(ctx, e.end.status)
+	e.publish(ctx)
+	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	r := signals.ExecutionResult{
+		Status: e.end.status, ExecutionID: e.id, Error: e.end.message, Position: e.end.position, Passes: e.passes,
+		Omitted: e.end.omitted, Ended: ended, EndedAt: workflow.Now(ctx).UnixMilli(),
+	}
+	for _, g := range append(e.decisions, e.settled...) {
+		if g.Kind != signals.GivenTimer {
+			r.Final = append(r.Final, g.Reference())
+		}
+	}
+	if r.Omitted = r.Omitted || len(e.end.value) > signals.ClosingResultBytes; !r.Omitted {
+		r.Result = e.end.value
+	}
+	return r
+}
+
+// endCalls gives the calls that never settled their last state: what was never made counts as reverted, the call at
+// which the replay differed as failed.
+func (e *execution) endCalls() []signals.EndedCall {
+	var ended []signals.EndedCall
+	for _, c := range e.sortedCalls() {
+		if !c.open {
+			continue
+		}
+		end := signals.EndedCall{Seq: c.rec.Seq, State: signals.Reverted}
+		if at := e.end.diverged; at != nil && *at == c.rec.Seq {
+			end.State = signals.Errored
+		}
+		if e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq) {
+			end.Decision = e.end.decision
+			c.rec.DecidedBy, c.rec.DecidedAt, c.rec.Note = end.Decision.By, end.Decision.At, end.Decision.Note
+		}
+		c.rec.State = end.State
+		c.open = false
+		ended = append(ended, end)
+	}
+	return ended
+}

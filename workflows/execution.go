@@ -1,0 +1,236 @@
+package workflows
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Register adds the package's workflows to a worker.
+func Register(w worker.WorkflowRegistry) {
+	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
+}
+
+// Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
+// "error".
+func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.ExecutionResult, error) {
+	e := newExecution(ctx, in)
+	if err := e.handle(ctx); err != nil {
+		return signals.ExecutionResult{}, err
+	}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		ctx.Done().Receive(ctx, nil)
+		e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
+	})
+	// Everything else runs detached: a cancelled execution still awaits and logs the calls that run.
+	main, _ := workflow.NewDisconnectedContext(ctx)
+	e.run(main)
+	return e.close(main), nil
+}
+
+// execution is the state of one run. Handlers and call coroutines change it; the main loop acts on it.
+type execution struct {
+	in        signals.ExecutionInput
+	id        string
+	startedAt int64
+	updatedAt int64
+	pinned    *signals.Pinned
+	limits    signals.Limits
+
+	passes int
+	nonce  string
+	again  bool // the next pass starts at once
+	// partial: the newest pass could not list all the calls it is blocked on.
+	partial bool
+
+	calls   map[int]*call
+	order   []int // seqs in the order they became known
+	running int   // gated calls dispatched and not settled
+	inline  int
+	gated   int
+
+	decisions []signals.Given // taken since the newest pass started
+	settled   []signals.Given // settled since the newest pass started
+	timers    []signals.Timer
+	logs      preview[string]
+	kept      int // bytes of call values held for queries
+
+	status     signals.Status
+	shown      signals.Status   // in the search attributes
+	outcome    *signals.Outcome // newest, nil while running
+	answer     *signals.Outcome // to the decision that led to the newest pass, where it differs from outcome
+	pausedSeqs map[int]bool     // pending in the newest paused outcome
+	attributes bool             // the server knows our search attributes
+	cancelPass workflow.CancelFunc
+	waiters    int
+	end        *ending
+}
+
+// ending is why and how the execution ends.
+type ending struct {
+	status   signals.Status
+	message  string
+	position *signals.Position
+	value    []byte
+	omitted  bool
+	diverged *int
+	seq      *int // the rejected call
+	decision *signals.Decision
+}
+
+func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
+	info := workflow.GetInfo(ctx)
+	e := &execution{
+		in: in, id: info.WorkflowExecution.ID, startedAt: workflow.Now(ctx).UnixMilli(), calls: map[int]*call{},
+		status: signals.Running, limits: signals.Limits{}.WithDefaults(), pausedSeqs: map[int]bool{},
+	}
+	if runtime, id, ok := signals.ParseWorkflowID(e.id); ok {
+		e.id = id
+		if e.in.Runtime == "" {
+			e.in.Runtime = runtime
+		}
+	}
+	if e.in.Runtime == "" {
+		e.in.Runtime = signals.DefaultRuntime
+	}
+	e.updatedAt = e.startedAt
+	_, e.attributes = workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusKey)
+	return e
+}
+
+// run alternates passes and what they are blocked on until something ends the execution.
+func (e *execution) run(ctx workflow.Context) {
+	if message := signals.CheckSize("The execution code", e.in.Code); message != "" {
+		e.stop(&ending{status: signals.Failed, message: message})
+	}
+	for e.end == nil {
+		e.setStatus(ctx, signals.Running)
+		if e.checkBudgets(ctx); e.end != nil {
+			return
+		}
+		e.pass(ctx)
+		if e.end == nil {
+			e.dispatch(ctx)
+		}
+		if e.end == nil && !e.again {
+			e.rest(ctx)
+		}
+	}
+}
+
+// stop ends the execution, once: nothing more is dispatched, a running pass is cancelled.
+func (e *execution) stop(end *ending) {
+	if e.end != nil {
+		return
+	}
+	e.end = end
+	if e.cancelPass != nil {
+		e.cancelPass()
+	}
+}
+
+func (e *execution) fail(format string, args ...any) {
+	e.stop(&ending{status: signals.Failed, message: fmt.Sprintf(format, args...)})
+}
+
+// checkBudgets ends an execution before Temporal's own limits would.
+func (e *execution) checkBudgets(ctx workflow.Context) {
+	info, l := workflow.GetInfo(ctx), e.limits
+	age := workflow.Now(ctx).UnixMilli() - e.startedAt
+	const advice = "Do less in one execution: read less, or split the work over several executions."
+	switch {
+	case e.passes >= l.Passes:
+		e.fail("This execution reached its limit of %d passes. %s", l.Passes, advice)
+	case age > l.RunTimeMs:
+		e.fail("This execution reached its time limit of %s. %s", time.Duration(l.RunTimeMs)*time.Millisecond, advice)
+	case info.GetCurrentHistorySize() > l.HistoryBytes:
+		e.fail("This execution recorded more than its limit of %d bytes. %s", l.HistoryBytes, advice)
+	case info.GetCurrentHistoryLength() > l.HistoryEvents:
+		e.fail("This execution recorded more than its limit of %d events. %s", l.HistoryEvents, advice)
+	}
+}
+
+// rest waits until the next pass is due: all dispatched calls settled, a timer of the program fired, or a decision
+// was taken. With nothing running and something pending the execution is paused meanwhile.
+func (e *execution) rest(ctx workflow.Context) {
+	timers, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	fired := e.startTimer(timers)
+	for e.end == nil && !e.resumable(*fired) {
+		paused := e.running == 0 && e.anyPending()
+		if paused {
+			e.pause(ctx, timers)
+		} else if e.running == 0 && len(e.timers) == 0 {
+			return
+		}
+		_ = workflow.Await(ctx, func() bool {
+			return e.end != nil || e.resumable(*fired) || !paused && e.running == 0 && e.anyPending() ||
+				paused && e.status != signals.Paused
+		})
+	}
+}
+
+func (e *execution) resumable(timerFired bool) bool {
+	return len(e.decisions) > 0 || timerFired || e.running == 0 && len(e.settled) > 0
+}
+
+// startTimer arms a durable timer for the earliest of the program's timers.
+func (e *execution) startTimer(ctx workflow.Context) *bool {
+	fired := new(bool)
+	if len(e.timers) == 0 {
+		return fired
+	}
+	due := time.UnixMilli(e.timers[0].Due)
+	wait := max(time.Millisecond, due.Sub(workflow.Now(ctx)))
+	timer := workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: "timer of the program: " + wait.Round(time.Millisecond).String()})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		if timer.Get(ctx, nil) != nil {
+			return
+		}
+		now := workflow.Now(ctx).UnixMilli()
+		for _, t := range e.timers {
+			if t.Due <= now {
+				e.settled = append(e.settled, signals.Given{Kind: signals.GivenTimer, ID: t.ID, At: now})
+			}
+		}
+		*fired = true
+	})
+	return fired
+}
+
+// pause publishes the pending calls and arms the expiry. ctx of the timer ends with the rest.
+func (e *execution) pause(ctx, timers workflow.Context) {
+	e.setStatus(ctx, signals.Paused)
+	e.pausedSeqs = map[int]bool{}
+	oldest := int64(0)
+	for _, c := range e.pending() {
+		e.pausedSeqs[c.rec.Seq] = true
+		if oldest == 0 || c.requestedAt < oldest {
+			oldest = c.requestedAt
+		}
+	}
+	e.publish(ctx)
+	expires := time.UnixMilli(oldest + e.limits.PausedTTLMs)
+	timer := workflow.NewTimerWithOptions(timers, max(time.Millisecond, expires.Sub(workflow.Now(ctx))),
+		workflow.TimerOptions{Summary: "approval of " + e.pendingNames() + " expires"})
+	workflow.Go(timers, func(ctx workflow.Context) {
+		if timer.Get(ctx, nil) == nil {
+			e.expire()
+		}
+	})
+}
+
+// sortedCalls lists the calls in seq order.
+func (e *execution) sortedCalls() []*call {
+	list := make([]*call, 0, len(e.calls))
+	for _, seq := range e.order {
+		list = append(list, e.calls[seq])
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].rec.Seq < list[j].rec.Seq })
+	return list
+}

@@ -1,0 +1,108 @@
+package workflows
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// The server lets ten updates of a run be in flight. Waiters take no more than four places, and give theirs back after
+// a while, so that decisions never queue behind them.
+const (
+	maxWaiters  = 4
+	waitAtMost  = 20 * time.Second
+	busyMessage = "four clients wait for this execution already: ask again in a moment"
+)
+
+// handle sets up signals, updates and queries.
+func (e *execution) handle(ctx workflow.Context) error {
+	listen(ctx, signals.SignalApprove, "Let pending calls run. "+approveShape, func(ctx workflow.Context, a signals.Approve) { e.approve(ctx, a) })
+	listen(ctx, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, func(ctx workflow.Context, r signals.Reject) { e.reject(ctx, r) })
+	listen(ctx, signals.SignalExpire, "End the execution if it is paused.", func(workflow.Context, any) { e.expire() })
+	return errors.Join(e.handleUpdates(ctx), e.handleQueries(ctx))
+}
+
+const (
+	approveShape = `All fields are optional: {"seqs": [0], "argsDigest": "…", "args": {…}, "by": "name", "note": "…"}. Without seqs all that is pending.`
+	rejectShape  = `{"seq": 0, "reason": "…", "by": "name", "continue": false}. With continue the program goes on with a RejectedError.`
+)
+
+// listen serves a signal for as long as the workflow runs.
+func listen[T any](ctx workflow.Context, name, description string, take func(workflow.Context, T)) {
+	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		ctx, _ = workflow.NewDisconnectedContext(ctx)
+		for {
+			var payload T
+			channel.Receive(ctx, &payload)
+			take(ctx, payload)
+		}
+	})
+}
+
+func (e *execution) handleUpdates(ctx workflow.Context) error {
+	approve := func(ctx workflow.Context, a signals.Approve) (signals.Verdict, error) { return e.approve(ctx, a), nil }
+	reject := func(ctx workflow.Context, r signals.Reject) (signals.Verdict, error) { return e.reject(ctx, r), nil }
+	return errors.Join(
+		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalApprove, approve,
+			workflow.UpdateHandlerOptions{Description: "Let pending calls run, and learn whether that applied. " + approveShape}),
+		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalReject, reject,
+			workflow.UpdateHandlerOptions{Description: "Refuse a pending call, and learn whether that applied. " + rejectShape}),
+		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
+			Description: `The next outcome after a pass: {"after": 0}. Answers with status "running" after 20 s: ask again.`,
+			Validator:   func(workflow.Context, signals.Wait) error { return e.admitWaiter() },
+		}),
+	)
+}
+
+func (e *execution) admitWaiter() error {
+	if e.waiters >= maxWaiters {
+		return errors.New(busyMessage)
+	}
+	return nil
+}
+
+// wait answers with the next outcome after a pass.
+func (e *execution) wait(ctx workflow.Context, w signals.Wait) (signals.Outcome, error) {
+	e.waiters++
+	defer func() { e.waiters-- }()
+	if o := e.answerTo(w); o != nil {
+		return *o, nil
+	}
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	timers, cancel := workflow.WithCancel(ctx)
+	timeout := workflow.NewTimerWithOptions(timers, waitAtMost, workflow.TimerOptions{Summary: "a client waits"})
+	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || timeout.IsReady() })
+	if e.end == nil { // a closing run needs no event to be rid of its timers
+		cancel()
+	}
+	if o := e.answerTo(w); o != nil {
+		return *o, nil
+	}
+	return signals.Outcome{Status: signals.Running, ExecutionID: e.id, Pass: e.passes, Calls: []signals.Call{}}, nil
+}
+
+// answerTo is the outcome that a waiter asked for, once there is one.
+func (e *execution) answerTo(w signals.Wait) *signals.Outcome {
+	if e.answer != nil && w.After == e.answer.Pass-1 && w.After > 0 {
+		return e.answer
+	}
+	if e.outcome != nil && (e.outcome.Status.Terminal() || e.outcome.Pass > w.After) {
+		return e.outcome
+	}
+	return nil
+}
+
+func (e *execution) handleQueries(ctx workflow.Context) error {
+	return errors.Join(
+		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryState,
+			func(p signals.Page) (signals.Record, error) { return e.record(p), nil },
+			workflow.QueryHandlerOptions{Description: `The audit record; a page of its calls: {"offset": 0, "limit": 1000}. Large values are left out.`}),
+		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryPending,
+			func() ([]signals.PendingAction, error) { return e.actions(pendingBytes), nil },
+			workflow.QueryHandlerOptions{Description: "The calls that wait for a person."}),
+	)
+}

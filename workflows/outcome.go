@@ -1,0 +1,168 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+var (
+	runtimeKey = temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime)
+	statusKey  = temporal.NewSearchAttributeKeyKeyword(signals.AttributeStatus)
+)
+
+// preview holds items while they are few bytes; past that it only knows that there were more.
+type preview[T any] struct {
+	items []T
+	bytes int
+	more  bool
+}
+
+// outcomeBytes bounds what an outcome repeats of what history holds already.
+const outcomeBytes = 4096
+
+func (p *preview[T]) add(item T, size int) {
+	if p.bytes += size + 1; p.bytes > outcomeBytes {
+		p.items, p.more = nil, true
+		return
+	}
+	p.items = append(p.items, item)
+}
+
+// setStatus tells visibility and the Web UI. The start of the execution said "running" already.
+func (e *execution) setStatus(ctx workflow.Context, status signals.Status) {
+	e.status = status
+	if e.shown == "" && status == signals.Running {
+		e.shown = status
+	}
+	if e.attributes && e.shown != status {
+		e.shown = status
+		_ = workflow.UpsertTypedSearchAttributes(ctx, runtimeKey.ValueSet(e.in.Runtime), statusKey.ValueSet(string(status)))
+	}
+	workflow.SetCurrentDetails(ctx, e.details())
+}
+
+// publish makes the newest outcome, which waiters get.
+func (e *execution) publish(ctx workflow.Context) {
+	o := signals.Outcome{Status: e.status, ExecutionID: e.id, Pass: e.passes, Calls: []signals.Call{}}
+	if e.status == signals.Paused {
+		o.Pending = e.actions(pendingBytes)
+		for _, a := range o.Pending {
+			o.Partial = o.Partial || a.Omitted
+		}
+	}
+	if end := e.end; end != nil {
+		o.Error, o.Position, o.Status = end.message, end.position, end.status
+		if o.Partial = end.omitted || len(end.value) > outcomeBytes; !o.Partial {
+			o.Result = end.value
+		}
+	}
+	e.addHistory(&o)
+	e.outcome = &o
+	e.updatedAt = workflow.Now(ctx).UnixMilli()
+}
+
+// addHistory adds calls and console output if they are few; else the client reads them from history.
+func (e *execution) addHistory(o *signals.Outcome) {
+	var calls preview[signals.Call]
+	for _, c := range e.sortedCalls() {
+		rec := c.rec
+		calls.more = calls.more || rec.Omitted
+		calls.add(rec, len(rec.Args)+len(rec.Result)+len(rec.Error)+200)
+	}
+	if o.Partial = o.Partial || calls.more || e.logs.more; o.Partial {
+		return
+	}
+	o.Logs = e.logs.items
+	o.Calls = append(o.Calls, calls.items...)
+	o.Error = signals.ErrorText(o.Error, e.errorLogs())
+}
+
+// errorLogs is the console output that belongs to the error of a failed program.
+func (e *execution) errorLogs() []string {
+	if e.end != nil && e.end.status == signals.Failed {
+		return e.logs.items
+	}
+	return nil
+}
+
+// Bytes of arguments that lists of pending calls show: in one call, and in all.
+const (
+	pendingValue = 4096
+	pendingBytes = 64 * 1024
+)
+
+// actions lists the calls that wait for a person, with their arguments as far as they fit.
+func (e *execution) actions(budget int) []signals.PendingAction {
+	list := []signals.PendingAction{}
+	for _, c := range e.pending() {
+		a := signals.PendingAction{
+			ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, ArgsDigest: c.rec.ArgsDigest,
+			Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs, Refused: c.refused,
+		}
+		if budget -= len(c.args); len(c.args) > pendingValue || budget < 0 {
+			a.Omitted = true
+		} else {
+			a.Args = c.args
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// record answers the state query.
+func (e *execution) record(p signals.Page) signals.Record {
+	r := signals.Record{
+		ID: e.id, Runtime: e.in.Runtime, Purpose: e.in.Purpose, Status: e.status, Passes: e.passes, CreatedAt: e.startedAt,
+		UpdatedAt: e.updatedAt, Connectors: []string{}, Logs: e.logs.items, Log: []signals.Call{}, Total: len(e.calls),
+	}
+	if e.pinned != nil {
+		r.Engine, r.Connectors = e.pinned.Engine, append(r.Connectors, e.pinned.Connectors...)
+	}
+	if e.end != nil {
+		r.Error, r.Position = e.end.message, e.end.position
+	}
+	if p.Limit <= 0 {
+		p.Limit = 1000
+	}
+	for i, c := range e.sortedCalls() {
+		if i >= p.Offset && i < p.Offset+p.Limit {
+			r.Log = append(r.Log, c.rec)
+		}
+	}
+	return r
+}
+
+// details is the Current Details page of the Web UI.
+func (e *execution) details() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** · pass %d · %d calls", e.status, e.passes, len(e.calls))
+	if e.end != nil && e.end.message != "" {
+		fmt.Fprintf(&b, "\n\n%s", signals.Cut(e.end.message, 1000))
+	}
+	list := e.actions(pendingBytes)
+	if len(list) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n\n| seq | call | arguments | expires |\n| --- | --- | --- | --- |\n")
+	for i, a := range list {
+		if i == 20 {
+			fmt.Fprintf(&b, "| … | %d more | | |\n", len(list)-i)
+			break
+		}
+		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
+			tableCell(signals.Summary(e.calls[a.Seq].args, 200)), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	fmt.Fprintf(&b, "\nApprove with the update or signal `approve`, refuse with `reject`:\n\n```json\n{\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n```\n", list[0].Seq, list[0].ArgsDigest)
+	return b.String()
+}
+
+// tableCell keeps text inside one cell of a Markdown table.
+func tableCell(text string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "`", "'").Replace(text)
+}

@@ -1,0 +1,164 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// HeartbeatTimeout bounds how long a dead worker goes unnoticed.
+const HeartbeatTimeout = 10 * time.Second
+
+// passBound is only a backstop: a pass keeps its own time, and its heartbeat shows that it lives.
+const passBound = time.Hour
+
+// carriedBytes bounds the values that travel to a pass beside references to their events.
+const carriedBytes = 512 * 1024
+
+// pass runs one pass and takes up its result.
+func (e *execution) pass(ctx workflow.Context) {
+	input := e.passInput()
+	given := input.Given
+	ctx, e.cancelPass = workflow.WithCancel(ctx)
+	defer func() { e.cancelPass = nil }()
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound, HeartbeatTimeout: HeartbeatTimeout,
+		WaitForCancellation: true, Summary: e.passSummary(input),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
+	})
+	var r signals.PassResult
+	err := workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)).Get(ctx, &r)
+	switch {
+	case err == nil:
+		e.absorb(ctx, r, given)
+	case e.end == nil:
+		e.fail("Pass %d failed: %s", input.Pass, activityMessage(err))
+	}
+}
+
+func activityMessage(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return signals.Cut(app.Message(), 2048)
+	}
+	return signals.Cut(err.Error(), 2048)
+}
+
+func (e *execution) passInput() signals.PassInput {
+	e.again = false
+	in := signals.PassInput{
+		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
+		Decided: len(e.decisions) > 0, Pinned: e.pinned, Given: carry(append(e.decisions, e.settled...)),
+	}
+	e.decisions, e.settled, e.timers = nil, nil, nil
+	for _, c := range e.sortedCalls() {
+		if c.open {
+			c.cleared = !c.pending()
+			in.Open = append(in.Open, signals.OpenCall{Seq: c.rec.Seq, Pending: c.pending()})
+		}
+	}
+	return in
+}
+
+// carry turns values into references where they are too many to travel.
+func carry(given []signals.Given) []signals.Given {
+	total := 0
+	for i, g := range given {
+		total += len(g.Value)
+		if g.Error != nil {
+			total += len(g.Error.Message)
+		}
+		if total > carriedBytes {
+			given[i] = g.Reference()
+		}
+	}
+	return given
+}
+
+func (e *execution) passSummary(in signals.PassInput) string {
+	settled, approved := 0, 0
+	for _, seq := range e.order {
+		c := e.calls[seq]
+		if !c.open {
+			settled++
+		}
+		if c.open && c.cleared && c.approved && !c.dispatched {
+			approved++
+		}
+	}
+	text := fmt.Sprintf("pass %d", in.Pass)
+	if settled > 0 {
+		text += fmt.Sprintf(" · %d calls replayed", settled)
+	}
+	if approved > 0 {
+		text += fmt.Sprintf(", %d approved", approved)
+	}
+	return text
+}
+
+// absorb takes up the result of a pass that was given what given says.
+func (e *execution) absorb(ctx workflow.Context, r signals.PassResult, given []signals.Given) {
+	e.passes, e.nonce = r.Pass, r.Nonce
+	e.updatedAt = workflow.Now(ctx).UnixMilli()
+	if r.End == signals.PassMissing {
+		e.missing(ctx, r, given)
+		return
+	}
+	if r.Pinned != nil {
+		e.pinned, e.limits, e.attributes = r.Pinned, r.Pinned.Limits.WithDefaults(), e.attributes || r.Pinned.SearchAttributes
+	}
+	for _, entry := range r.Entries {
+		e.noteEntry(entry)
+	}
+	for _, b := range r.Blocked {
+		e.noteBlocked(ctx, b)
+	}
+	for _, line := range r.Logs {
+		e.logs.add(line, len(line))
+	}
+	e.timers = r.Timers
+	e.partial = r.Partial
+	e.again = r.End == signals.PassMore || r.Partial
+	switch r.End {
+	case signals.PassCompleted:
+		e.stop(&ending{status: signals.Completed, value: r.Value, omitted: r.Omitted != ""})
+	case signals.PassFailed:
+		e.stop(&ending{status: signals.Failed, message: r.Failure.Message, position: r.Failure.Position, diverged: r.Failure.Diverged})
+	default:
+		e.checkCalls()
+	}
+}
+
+func (e *execution) checkCalls() {
+	const advice = "Do less in one execution: narrow what you read, or split the work over several executions."
+	if e.inline > e.limits.InlineCalls {
+		e.fail("This execution made more than %d reads and steps (limits.inlineCalls). %s", e.limits.InlineCalls, advice)
+	}
+	if e.gated > e.limits.GatedCalls {
+		e.fail("This execution made more than %d writes and approvals (limits.gatedCalls). %s", e.limits.GatedCalls, advice)
+	}
+}
+
+// missing undoes the decisions that led to a pass on a worker without the execution's connectors: nothing ran.
+func (e *execution) missing(ctx workflow.Context, r signals.PassResult, given []signals.Given) {
+	var kept []signals.Given
+	for _, g := range given {
+		if c := e.calls[g.ID]; g.Kind == signals.GivenDecision {
+			c.approved, c.cleared, c.editedArgs = false, false, nil
+		} else if g.Error != nil && g.Error.Name == signals.RejectedError {
+			c.reopen()
+		} else {
+			kept = append(kept, g)
+		}
+	}
+	e.settled = append(kept, e.settled...)
+	answer := signals.ErrorOutcome(e.id, signals.MissingConnectors(e.id, r.Missing))
+	answer.Pass = e.passes
+	e.answer = &answer
+}
