@@ -1,0 +1,333 @@
+package codemode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// ClientOptions configure a Client. The zero value is for the runtime "default".
+type ClientOptions struct {
+	// Runtime is the runtime's name; empty is "default".
+	Runtime string
+	// DataConverter must be the Temporal client's, if that has one of its own.
+	DataConverter converter.DataConverter
+}
+
+// Client starts executions of one runtime, decides what they wait for, and reads their records.
+type Client struct {
+	temporal client.Client
+	runtime  string
+	dc       converter.DataConverter
+}
+
+// NewClient makes a client on a Temporal client, which stays the caller's to close.
+func NewClient(c client.Client, o ClientOptions) (*Client, error) {
+	if o.Runtime == "" {
+		o.Runtime = signals.DefaultRuntime
+	}
+	if o.DataConverter == nil {
+		o.DataConverter = converter.GetDefaultDataConverter()
+	}
+	return &Client{temporal: c, runtime: o.Runtime, dc: o.DataConverter}, signals.CheckRuntime(o.Runtime)
+}
+
+// ExecuteOptions of one execution. The zero value gives it an id of its own and waits for the first outcome.
+type ExecuteOptions struct {
+	// ID makes starting idempotent: where it exists already nothing is started, and its outcome is the answer.
+	ID string
+	// Purpose is one line about what the program is for; the Web UI shows it. Empty shows the program's first line.
+	Purpose string
+	// NoWait answers with status running as soon as the execution is started.
+	NoWait bool
+}
+
+// NoWorkerError says that nobody polls the runtime's task queue. What was started or decided stays, and goes on when a
+// worker comes.
+type NoWorkerError struct {
+	TaskQueue   string
+	ExecutionID string
+}
+
+func (e *NoWorkerError) Error() string {
+	text := fmt.Sprintf("no worker polls task queue %q: start one (go run ./worker --config codemode.yaml)", e.TaskQueue)
+	if e.ExecutionID != "" {
+		text += fmt.Sprintf("; execution %q goes on as soon as it runs", e.ExecutionID)
+	}
+	return text
+}
+
+// Execute starts a program and waits for its first outcome: completed, paused, error or rejected. A program that is
+// too large starts nothing and is an error outcome without an id.
+func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (signals.Outcome, error) {
+	if message := signals.CheckSize("The execution code", code); message != "" {
+		return signals.ErrorOutcome("", message), nil
+	}
+	if o.ID == "" {
+		o.ID = signals.NewExecutionID(time.Now())
+	}
+	if err := signals.CheckExecutionID(o.ID); err != nil {
+		return signals.Outcome{}, err
+	}
+	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose})
+	options := c.startOptions(code, o)
+	if o.NoWait {
+		return c.start(ctx, options, in, o.ID)
+	}
+	return c.startAndWait(ctx, options, in, o.ID)
+}
+
+func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflowOptions {
+	summary := o.Purpose
+	if summary == "" {
+		summary = firstLine(code)
+	}
+	return client.StartWorkflowOptions{
+		ID: signals.WorkflowID(c.runtime, o.ID), TaskQueue: signals.TaskQueue(c.runtime),
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		StaticSummary:            signals.Cut(summary, 200),
+		StaticDetails:            "```ts\n" + signals.Cut(code, 10_000) + "\n```",
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
+			temporal.NewSearchAttributeKeyKeyword(signals.AttributeStatus).ValueSet(string(signals.Running)),
+		),
+	}
+}
+
+// firstLine is the first line of a program that says something.
+func firstLine(code string) string {
+	for _, line := range strings.Split(code, "\n") {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "//"))
+		if line != "" && !strings.HasPrefix(line, "```") {
+			return line
+		}
+	}
+	return ""
+}
+
+func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue, id string) (signals.Outcome, error) {
+	_, err := c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
+	if withoutAttributes(err) {
+		o.TypedSearchAttributes = temporal.SearchAttributes{}
+		_, err = c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
+	}
+	if alreadyStarted(err) {
+		return c.closedOutcome(ctx, id)
+	}
+	return signals.Outcome{Status: signals.Running, ExecutionID: id, Calls: []signals.Call{}}, err
+}
+
+// startAndWait starts and asks for the first outcome in one round trip.
+func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue, id string) (signals.Outcome, error) {
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	out, err := c.updateWithStart(guarded, o, in)
+	if withoutAttributes(err) {
+		o.TypedSearchAttributes = temporal.SearchAttributes{}
+		out, err = c.updateWithStart(guarded, o, in)
+	}
+	switch {
+	case alreadyStarted(err) || isNotFound(err):
+		return c.closedOutcome(ctx, id)
+	case isBusy(err) || err == nil && out.Status == signals.Running:
+		return c.Wait(ctx, id, 0)
+	case err != nil:
+		return out, guardError(guarded, err)
+	}
+	return c.complete(ctx, out)
+}
+
+func (c *Client) updateWithStart(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue) (signals.Outcome, error) {
+	handle, err := c.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: c.temporal.NewWithStartWorkflowOperation(o, signals.ExecutionWorkflow, in),
+		UpdateOptions: client.UpdateWorkflowOptions{
+			WorkflowID: o.ID, UpdateName: signals.UpdateWait, Args: []any{signals.Wait{}}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		},
+	})
+	var out signals.Outcome
+	if err == nil {
+		err = handle.Get(ctx, &out)
+	}
+	return out, err
+}
+
+// Wait answers with the next outcome after a pass; 0 asks for any.
+func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcome, error) {
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	for {
+		var out signals.Outcome
+		err := c.update(guarded, id, signals.UpdateWait, signals.Wait{After: after}, &out)
+		switch {
+		case isNotFound(err):
+			return c.closedOutcome(ctx, id)
+		case isBusy(err):
+			if err := pause(guarded, 200*time.Millisecond); err != nil {
+				return out, guardError(guarded, err)
+			}
+		case err != nil:
+			return out, guardError(guarded, err)
+		case out.Status != signals.Running:
+			return c.complete(ctx, out)
+		}
+	}
+}
+
+func (c *Client) update(ctx context.Context, id, name string, arg, out any) error {
+	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name, Args: []any{payload.MustRaw(arg)}, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, out)
+}
+
+// Approve lets pending calls run and waits for the outcome after that. An approval that does not apply changes nothing
+// and is an error outcome.
+func (c *Client) Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error) {
+	v, err := c.decide(ctx, id, signals.SignalApprove, a)
+	if err != nil || !v.Accepted {
+		return signals.ErrorOutcome(id, v.Error), err
+	}
+	return c.Wait(ctx, id, v.Pass)
+}
+
+// Decide sends an approval and answers at once, without waiting for what follows.
+func (c *Client) Decide(ctx context.Context, id string, a signals.Approve) (signals.Verdict, error) {
+	return c.decide(ctx, id, signals.SignalApprove, a)
+}
+
+// Reject refuses a pending call. It answers false where nothing was to be rejected. Without Continue it returns when
+// the execution has ended.
+func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool, error) {
+	v, err := c.decide(ctx, id, signals.SignalReject, r)
+	if err != nil || !v.Accepted {
+		return false, err
+	}
+	if !r.Continue {
+		_, err = c.Wait(ctx, id, v.Pass)
+	}
+	return true, err
+}
+
+// decide sends a decision as an update. Closed and unknown executions are answered here, in the same words.
+func (c *Client) decide(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	var v signals.Verdict
+	err := c.update(guarded, id, name, decision, &v)
+	if !isNotFound(err) {
+		return v, guardError(guarded, err)
+	}
+	record, err := c.Show(ctx, id)
+	if err != nil {
+		return v, err
+	}
+	if record == nil {
+		return signals.Verdict{Error: signals.NoExecution(id)}, nil
+	}
+	return signals.Verdict{Error: signals.NotPaused(id, record.Status), Status: record.Status}, nil
+}
+
+// Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
+// where nothing was open.
+func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
+	err := c.temporal.CancelWorkflow(ctx, signals.WorkflowID(c.runtime, id), "")
+	if isNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for {
+		out, err := c.Wait(ctx, id, 1<<30)
+		if err != nil || out.Status.Terminal() {
+			return true, err
+		}
+	}
+}
+
+// guard cancels the context it returns with a NoWorkerError as cause when a wait turns out to be for nobody.
+func (c *Client) guard(ctx context.Context, id string) (context.Context, context.CancelFunc) {
+	guarded, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for every := 2 * time.Second; pause(guarded, every) == nil; every = 5 * time.Second {
+			if polled, err := c.Polled(guarded); err == nil && !polled {
+				cancel(&NoWorkerError{TaskQueue: signals.TaskQueue(c.runtime), ExecutionID: id})
+			}
+		}
+	}()
+	return guarded, func() { cancel(nil) }
+}
+
+// pollerGone is how long after its last poll a worker counts as gone: polls last up to a minute.
+const pollerGone = 75 * time.Second
+
+// Polled reports whether a worker serves the runtime.
+func (c *Client) Polled(ctx context.Context) (bool, error) {
+	d, err := c.temporal.DescribeTaskQueue(ctx, signals.TaskQueue(c.runtime), enums.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range d.Pollers {
+		if time.Since(p.LastAccessTime.AsTime()) < pollerGone {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// guardError prefers the reason for which a guarded context was cancelled.
+func guardError(guarded context.Context, err error) error {
+	var none *NoWorkerError
+	if err != nil && errors.As(context.Cause(guarded), &none) {
+		return none
+	}
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func isNotFound(err error) bool {
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
+}
+
+func alreadyStarted(err error) bool {
+	var started *serviceerror.WorkflowExecutionAlreadyStarted
+	return errors.As(err, &started)
+}
+
+// isBusy: the execution has as many waiters as it admits.
+func isBusy(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && strings.Contains(app.Message(), "wait for this execution already")
+}
+
+// withoutAttributes: the server does not know our search attributes.
+func withoutAttributes(err error) bool {
+	var invalid *serviceerror.InvalidArgument
+	return errors.As(err, &invalid) && strings.Contains(strings.ToLower(err.Error()), "search attribute")
+}

@@ -1,0 +1,119 @@
+// Package codemode runs model-written JavaScript and TypeScript on Temporal. A program calls the methods of connectors
+// (MCP servers, Go functions); each run of it is a workflow that is durable, pauses for approvals, and replays.
+//
+// A worker serves one runtime, a named set of executions:
+//
+//	w, err := codemode.NewWorker(ctx, temporalClient, codemode.Options{Connectors: []connectors.Connector{tracker}})
+//	err = w.Run(worker.InterruptCh())
+//
+// Any program with a Temporal client starts executions and decides what they wait for:
+//
+//	c, err := codemode.NewClient(temporalClient, codemode.ClientOptions{})
+//	outcome, err := c.Execute(ctx, "return await tracker.list_issues({})", codemode.ExecuteOptions{})
+//	if outcome.Status == signals.Paused {
+//		outcome, err = c.Approve(ctx, outcome.ExecutionID, signals.Approve{By: "ada"})
+//	}
+package codemode
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/temporal-codemode/codemode/activities"
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/workflows"
+)
+
+// Options configure the worker of one runtime. The zero value serves the runtime "default" without connectors.
+type Options struct {
+	// Runtime is the runtime's name; empty is "default".
+	Runtime string
+	// Namespace is the Temporal namespace of the client, for registering search attributes; empty is "default".
+	Namespace string
+	// Connectors are the namespaces that programs see, in this order.
+	Connectors []connectors.Connector
+	// Rules change methods by connector name: class, approval, name and more.
+	Rules map[string][]connectors.Rule
+	// Executor runs the passes; nil runs them in this process.
+	Executor sandbox.Executor
+	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
+	PassTimeout time.Duration
+	// Limits bound an execution; zero fields have defaults.
+	Limits signals.Limits
+	// DataConverter must be the client's, if that has one of its own.
+	DataConverter converter.DataConverter
+	// Worker are further options of the SDK's worker.
+	Worker worker.Options
+}
+
+// Worker serves the executions of one runtime.
+type Worker struct {
+	worker.Worker
+	// Connectors are the loaded namespaces.
+	Connectors *connectors.Set
+	// SearchAttributes says that lists can be filtered by CodemodeRuntime and CodemodeStatus.
+	SearchAttributes bool
+}
+
+// NewWorker loads the connectors and makes a worker that is ready to start. A mistake in names or rules is an error; a
+// connector that cannot be loaded is not: its methods answer with the reason.
+func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error) {
+	if o.Runtime == "" {
+		o.Runtime = signals.DefaultRuntime
+	}
+	if err := signals.CheckRuntime(o.Runtime); err != nil {
+		return nil, err
+	}
+	set, err := connectors.NewSet(ctx, o.Connectors, o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{
+		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set,
+		SearchAttributes: EnsureSearchAttributes(ctx, c, o.Namespace) == nil,
+	}
+	workflows.Register(w)
+	activities.New(activities.Options{
+		Connectors: set, Executor: o.Executor, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
+		SearchAttributes: w.SearchAttributes,
+	}).Register(w)
+	return w, nil
+}
+
+// Stop stops the worker and closes its connectors.
+func (w *Worker) Stop() {
+	w.Worker.Stop()
+	_ = w.Connectors.Close()
+}
+
+// EnsureSearchAttributes registers CodemodeRuntime and CodemodeStatus where that is allowed. An error means that the
+// server does not have them: executions work all the same, lists are slower.
+func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
+	if namespace == "" {
+		namespace = client.DefaultNamespace
+	}
+	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	missing := map[string]enums.IndexedValueType{}
+	for _, name := range []string{signals.AttributeRuntime, signals.AttributeStatus} {
+		if _, ok := known.GetCustomAttributes()[name]; !ok {
+			missing[name] = enums.INDEXED_VALUE_TYPE_KEYWORD
+		}
+	}
+	if err == nil && len(missing) == 0 {
+		return nil
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
+	if err != nil {
+		return fmt.Errorf("register the search attributes %s and %s: %w", signals.AttributeRuntime, signals.AttributeStatus, err)
+	}
+	return nil
+}

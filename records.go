@@ -1,0 +1,318 @@
+package codemode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Show reads the audit record of an execution; nil where there is none. Closed executions need no worker; for open ones
+// a worker tells what is pending right now.
+func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
+	h, err := c.history(ctx, id)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	record, err := c.fold(h, id)
+	if err == nil && h.Result == nil && h.Closed == "" {
+		c.overlay(ctx, record)
+	}
+	return record, err
+}
+
+func (c *Client) history(ctx context.Context, id string) (*history.History, error) {
+	return history.Read(ctx, c.temporal, c.dc, signals.WorkflowID(c.runtime, id), "")
+}
+
+// fold makes the record of what history says.
+func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
+	log, err := h.Log()
+	if err != nil {
+		return nil, fmt.Errorf("fold the log of %s: %w", id, err)
+	}
+	r := &signals.Record{
+		ID: id, Runtime: c.runtime, Purpose: h.Input.Purpose, Code: h.Input.Code, Status: signals.Running, Logs: log.Logs,
+		Connectors: []string{}, Passes: log.Passes, CreatedAt: h.StartedAt, UpdatedAt: h.UpdatedAt,
+	}
+	if log.Pinned != nil {
+		r.Engine, r.Connectors = log.Pinned.Engine, append(r.Connectors, log.Pinned.Connectors...)
+	}
+	if h.Closed != "" {
+		r.Status, r.Error = signals.Failed, "The workflow was "+h.Closed+" from outside"
+	}
+	if h.Result == nil {
+		r.Log = log.Calls()
+		return r, nil
+	}
+	return r, closeRecord(r, h, log)
+}
+
+// closeRecord adds what the workflow's result says of the end.
+func closeRecord(r *signals.Record, h *history.History, log *signals.Log) error {
+	end := h.Result
+	if err := log.Give(end.Final, h.Source); err != nil {
+		return fmt.Errorf("fold the end of %s: %w", r.ID, err)
+	}
+	r.Log = log.Calls()
+	signals.End(r.Log, end.Ended)
+	r.Status, r.Error, r.Position, r.Passes, r.UpdatedAt = end.Status, end.Error, end.Position, end.Passes, end.EndedAt
+	if end.Status == signals.Failed {
+		r.Error = signals.ErrorText(end.Error, log.Logs)
+	}
+	if end.Status != signals.Completed {
+		return nil
+	}
+	r.Result = log.Last.Value
+	if message := signals.CheckSize("The final result", r.Result); message != "" {
+		r.Result = signals.OmittedResult(message)
+	}
+	if log.Last.Omitted != "" {
+		r.Result = signals.OmittedResult(log.Last.Omitted)
+	}
+	return nil
+}
+
+// queryPatience bounds how long a record waits for a worker to say what is pending; without one it shows the fold alone.
+const queryPatience = 3 * time.Second
+
+// overlay adds what only the running workflow knows: its status, and the state of calls that have not settled.
+func (c *Client) overlay(ctx context.Context, r *signals.Record) {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	open := map[int]signals.Call{}
+	for offset, total := 0, 1; offset < total; offset += 1000 {
+		var page signals.Record
+		if c.query(ctx, r.ID, signals.QueryState, &page, signals.Page{Offset: offset}) != nil {
+			return
+		}
+		r.Status, r.Passes, total = page.Status, page.Passes, page.Total
+		for _, call := range page.Log {
+			open[call.Seq] = call
+		}
+	}
+	for i := range r.Log {
+		if now, ok := open[r.Log[i].Seq]; ok {
+			call := &r.Log[i]
+			call.State, call.SettledAt, call.Error, call.ErrorName = now.State, now.SettledAt, now.Error, now.ErrorName
+			call.DecidedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.DecidedAt, now.Note, now.Attempts
+			if len(call.Result) == 0 && !call.Ephemeral {
+				call.Result = now.Result
+			}
+		}
+	}
+}
+
+func (c *Client) query(ctx context.Context, id, name string, out any, args ...any) error {
+	value, err := c.temporal.QueryWorkflow(ctx, signals.WorkflowID(c.runtime, id), "", name, args...)
+	if err != nil {
+		return err
+	}
+	return value.Get(out)
+}
+
+// closedOutcome is the outcome of an execution that takes no updates any more; of an unknown one, an error outcome.
+func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome, error) {
+	h, err := c.history(ctx, id)
+	if isNotFound(err) {
+		return signals.ErrorOutcome(id, signals.NoExecution(id)), ErrNotFound
+	}
+	if err != nil {
+		return signals.Outcome{}, err
+	}
+	r, err := c.fold(h, id)
+	if err != nil {
+		return signals.Outcome{}, err
+	}
+	return c.outcomeOf(h, r), nil
+}
+
+// ErrNotFound says that there is no such execution.
+var ErrNotFound = errors.New("no such execution")
+
+// outcomeOf tells a record as an outcome. The caller gets a final value that is too large for the record.
+func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcome {
+	o := signals.Outcome{
+		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs, Calls: r.Log, Pass: r.Passes,
+	}
+	if len(h.Passes) > 0 && r.Status == signals.Completed {
+		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {
+			o.Result = value
+		}
+	}
+	return o
+}
+
+// complete fills in what an outcome left out for its size.
+func (c *Client) complete(ctx context.Context, o signals.Outcome) (signals.Outcome, error) {
+	if !o.Partial {
+		return o, nil
+	}
+	h, err := c.history(ctx, o.ExecutionID)
+	if err != nil {
+		return o, err
+	}
+	r, err := c.fold(h, o.ExecutionID)
+	if err != nil {
+		return o, err
+	}
+	if h.Result != nil && o.Status.Terminal() {
+		full := c.outcomeOf(h, r)
+		return full, nil
+	}
+	o.Partial, o.Calls, o.Logs = false, r.Log, r.Logs
+	if o.Status == signals.Failed {
+		o.Error = signals.ErrorText(o.Error, r.Logs)
+	}
+	if len(h.Passes) > 0 && o.Status == signals.Completed {
+		o.Result = h.Passes[len(h.Passes)-1].Value
+	}
+	fillActions(o.Pending, r.Log)
+	return o, nil
+}
+
+func fillActions(actions []signals.PendingAction, calls []signals.Call) {
+	for i := range actions {
+		for _, call := range calls {
+			if actions[i].Omitted && call.Seq == actions[i].Seq {
+				actions[i].Args, actions[i].Omitted = call.Args, false
+			}
+		}
+	}
+}
+
+// Pending lists what waits for a person: of one execution, or with an empty id of all of the runtime, newest execution
+// first, each by seq. Closed and unknown executions have nothing pending.
+func (c *Client) Pending(ctx context.Context, id string) ([]signals.PendingAction, error) {
+	ids := []string{id}
+	if id == "" {
+		var err error
+		if ids, err = c.ids(ctx, `ExecutionStatus = "Running"`, signals.Paused); err != nil {
+			return nil, err
+		}
+	}
+	all := []signals.PendingAction{}
+	for _, id := range ids {
+		actions, err := c.pendingOf(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, actions...)
+	}
+	return all, nil
+}
+
+func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAction, error) {
+	open, err := c.open(ctx, id)
+	if err != nil || !open {
+		return nil, err
+	}
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	var actions []signals.PendingAction
+	if err := c.query(guarded, id, signals.QueryPending, &actions); err != nil {
+		return nil, guardError(guarded, err)
+	}
+	for _, a := range actions {
+		if a.Omitted {
+			record, err := c.Show(ctx, id)
+			if err != nil || record == nil {
+				return actions, err
+			}
+			fillActions(actions, record.Log)
+			break
+		}
+	}
+	return actions, nil
+}
+
+// open reports whether the execution exists and has not closed.
+func (c *Client) open(ctx context.Context, id string) (bool, error) {
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
+	if isNotFound(err) {
+		return false, nil
+	}
+	return err == nil && d.WorkflowExecutionInfo.GetCloseTime() == nil, err
+}
+
+// ListOptions of Executions. The zero value lists the newest 20 of any status.
+type ListOptions struct {
+	Limit  int // 0 is 20
+	Status signals.Status
+}
+
+// Executions lists records, newest first, without their logs. Lists may lag a second behind.
+func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
+	if o.Limit == 0 {
+		o.Limit = 20
+	}
+	ids, err := c.ids(ctx, "", o.Status)
+	if err != nil {
+		return nil, err
+	}
+	records := []signals.Record{}
+	for _, id := range ids {
+		if len(records) >= o.Limit {
+			break
+		}
+		r, err := c.Show(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil && (o.Status == "" || r.Status == o.Status) {
+			r.Log = nil
+			records = append(records, *r)
+		}
+	}
+	return records, nil
+}
+
+// ids lists execution ids from visibility, newest first. Executions that carry no search attributes, because the server
+// had none, are found by their workflow id, and kept whatever their status.
+func (c *Client) ids(ctx context.Context, filter string, status signals.Status) ([]string, error) {
+	query := fmt.Sprintf(`WorkflowType = "%s" AND WorkflowId STARTS_WITH "codemode/%s/"`, signals.ExecutionWorkflow, c.runtime)
+	if filter != "" {
+		query += " AND " + filter
+	}
+	var found []*workflow.WorkflowExecutionInfo
+	var token []byte
+	for {
+		page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 1000, NextPageToken: token})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, page.Executions...)
+		if token = page.NextPageToken; len(token) == 0 {
+			break
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].StartTime.AsTime().After(found[j].StartTime.AsTime()) })
+	var ids []string
+	for _, w := range found {
+		_, id, ok := signals.ParseWorkflowID(w.Execution.WorkflowId)
+		if known := attribute(w, signals.AttributeStatus); ok && (status == "" || known == "" || known == string(status)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+func attribute(w *workflow.WorkflowExecutionInfo, name string) string {
+	var value string
+	if p := w.GetSearchAttributes().GetIndexedFields()[name]; p != nil {
+		_ = converter.GetDefaultDataConverter().FromPayloads(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}}, &value)
+	}
+	return value
+}
