@@ -189,6 +189,9 @@ func (l *Log) settledCall(e Entry) Call {
 	if !e.Ephemeral {
 		c.Result = e.Value
 	}
+	if _, gated := l.Blocked[e.ID]; gated {
+		c.ArgsDigest = Digest(e.Args)
+	}
 	if e.Error != nil {
 		c.State, c.Error, c.ErrorName = Errored, e.Error.Message, e.Error.Name
 	}
