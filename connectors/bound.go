@@ -1,0 +1,161 @@
+package connectors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Bound is a method of a [Set]: its connector, and the method with the rules
+// applied. Its Class is never empty.
+type Bound struct {
+	Connector string
+	Method
+
+	original string // the name before any rename
+	compile  func() (*jsonschema.Schema, error)
+}
+
+// bind leaves the schema for later: a large catalogue is rarely used as a whole.
+func bind(connector, original string, m Method) *Bound {
+	b := &Bound{Connector: connector, Method: m, original: original}
+	b.compile = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema(m.InputSchema) })
+	return b
+}
+
+// Path is the method as programs write it, such as "store.get_item".
+func (b *Bound) Path() string { return b.Connector + "." + b.Method.Name }
+
+// SchemaError says why the input schema cannot be used; the method then takes any argument.
+func (b *Bound) SchemaError() error {
+	_, err := b.compile()
+	return err
+}
+
+// Validate checks arguments, given as wire JSON, against the input schema in
+// their plain form; absent arguments count as {}. Its error is an
+// [*InvalidArgumentsError].
+func (b *Bound) Validate(args json.RawMessage) error {
+	plain, err := plainArguments(args)
+	if err != nil {
+		return b.invalid([]string{"arguments are " + err.Error()})
+	}
+	schema, err := b.compile()
+	if schema == nil || err != nil {
+		return nil
+	}
+	if problems := validate(schema, plain); len(problems) > 0 {
+		return b.invalid(problems)
+	}
+	return nil
+}
+
+const maxProblems = 5
+
+func (b *Bound) invalid(problems []string) error {
+	shown := problems[:min(len(problems), maxProblems)]
+	return &InvalidArgumentsError{
+		Connector: b.Connector, Method: b.Method.Name,
+		Problems: shown, More: len(problems) - len(shown),
+	}
+}
+
+// plainArguments is how arguments look to schemas and predicates.
+func plainArguments(args json.RawMessage) (json.RawMessage, error) {
+	if len(args) == 0 {
+		return json.RawMessage(`{}`), nil
+	}
+	return PlainJSON(args)
+}
+
+// MayNeedApproval tells whether any call of the method may have to be approved.
+func (b *Bound) MayNeedApproval() bool { return b.RequiresApproval || b.ApprovalFor != nil }
+
+// NeedsApproval decides about one call, its arguments given as wire JSON. When
+// that fails the answer is true beside the error.
+func (b *Bound) NeedsApproval(args json.RawMessage) (needed bool, err error) {
+	if b.ApprovalFor == nil {
+		return b.RequiresApproval, nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			needed, err = true, b.approvalError(b.panicked(r))
+		}
+	}()
+	plain, err := plainArguments(args)
+	if err != nil {
+		return true, b.approvalError(err)
+	}
+	if needed, err = b.ApprovalFor(plain); err != nil {
+		return true, b.approvalError(err)
+	}
+	return needed, nil
+}
+
+func (b *Bound) approvalError(err error) error {
+	return fmt.Errorf("cannot tell whether this call of %s needs approval: %w", b.Path(), err)
+}
+
+// Invoke does one attempt of a call and gives its result as wire JSON, nil for
+// undefined. A panic, and a context that ended while the method ran, are an
+// [*OutcomeUnknownError]. It neither validates nor applies the timeout.
+func (b *Bound) Invoke(ctx Context, args json.RawMessage) (result json.RawMessage, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			result, err = nil, &OutcomeUnknownError{Err: b.panicked(r)}
+		}
+	}()
+	value, err := b.Execute(ctx, args)
+	if err != nil {
+		return nil, b.typed(err)
+	}
+	if result, err = EncodeValue(value); err != nil {
+		return nil, &ResultError{Connector: b.Connector, Method: b.Method.Name, Err: err}
+	}
+	return result, nil
+}
+
+// Undo reverts a call that took effect.
+func (b *Bound) Undo(ctx Context, args, result json.RawMessage) (err error) {
+	if b.Revert == nil {
+		return fmt.Errorf("%s cannot be undone: it has no revert", b.Path())
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = &OutcomeUnknownError{Err: b.panicked(r)}
+		}
+	}()
+	if err := b.Revert(ctx, args, result); err != nil {
+		return b.typed(err)
+	}
+	return nil
+}
+
+func (b *Bound) panicked(value any) error {
+	return &PanicError{Path: b.Path(), Value: value, Stack: debug.Stack()}
+}
+
+// typed makes an error say what callers go by, where the method did not say so itself.
+func (b *Bound) typed(err error) error {
+	var (
+		retryable *RetryableError
+		unknown   *OutcomeUnknownError
+		invalid   *InvalidArgumentsError
+	)
+	switch {
+	case errors.As(err, &retryable), errors.As(err, &unknown):
+		return err
+	case errors.As(err, &invalid) && invalid.Connector == "":
+		named := *invalid
+		named.Connector, named.Method = b.Connector, b.Method.Name
+		return &named
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &OutcomeUnknownError{Err: err}
+	}
+	return err
+}

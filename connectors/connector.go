@@ -1,0 +1,133 @@
+package connectors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Class says how often a method may run for one call.
+type Class string
+
+const (
+	// Read has no effect: it may run any number of times.
+	Read Class = "read"
+	// Idempotent has an effect that repeating under the same key does not add to.
+	Idempotent Class = "idempotent"
+	// Write is everything else. It runs at most once for one call.
+	Write Class = "write"
+)
+
+func (c Class) valid() bool { return c == Read || c == Idempotent || c == Write }
+
+// Context is what a method is given beside its arguments. It is cancelled when
+// nobody waits for the result any more.
+type Context struct {
+	context.Context
+	// ExecutionID is the same in every pass and attempt of one program.
+	ExecutionID string
+	// Seq numbers the calls of an execution from 0, in the order in which the program issued them.
+	Seq int
+	// IdempotencyKey is the same in every attempt of one call and differs
+	// between calls. It may be empty for reads.
+	IdempotencyKey string
+	// Attempt counts from 1.
+	Attempt int
+}
+
+// Method is one function of a connector.
+type Method struct {
+	// Name is the JavaScript name, as programs call it.
+	Name string
+	// Origin is the name at the source when that differs, such as an MCP
+	// tool's. Rules match it too.
+	Origin      string
+	Description string
+	// InputSchema is a JSON Schema of the single argument, as plain JSON. Empty takes any argument.
+	InputSchema json.RawMessage
+	// OutputSchema describes the result to the model. Results are not checked against it.
+	OutputSchema json.RawMessage
+	// Class is Write when empty.
+	Class            Class
+	RequiresApproval bool
+	// ApprovalFor decides call by call when set, and RequiresApproval is not
+	// looked at then. It is given plain JSON, "{}" for a call without argument.
+	ApprovalFor func(args json.RawMessage) (bool, error)
+	// Reexecute runs the method anew in each pass instead of replaying its
+	// result. Only a method of class Read without approval may ask for it.
+	Reexecute bool
+	// Timeout bounds one attempt. Zero: the caller's default.
+	Timeout time.Duration
+	// Execute does one attempt of a call. Arguments are wire JSON, nil when the
+	// program gave none. Of the result, nil is JavaScript's undefined, a
+	// json.RawMessage is wire JSON already, []byte becomes a Uint8Array and all
+	// else is encoded by [EncodeValue].
+	Execute func(ctx Context, args json.RawMessage) (any, error)
+	// Revert undoes a call that took effect, given its arguments and result as
+	// wire JSON. Nil: cannot be undone.
+	Revert func(ctx Context, args, result json.RawMessage) error
+}
+
+// Connector is a namespace of methods.
+type Connector interface {
+	// Name is the namespace, a JavaScript identifier.
+	Name() string
+	// Instructions tell the model when and how to use the connector. They are
+	// read after Methods.
+	Instructions() string
+	// Methods lists the methods in the order in which they are shown. An error
+	// makes the connector unavailable; a [*ConfigError] is the operator's to
+	// correct and fails [NewSet].
+	Methods(ctx context.Context) ([]Method, error)
+	// Close releases what the connector holds. Calls in flight may fail.
+	Close() error
+}
+
+// New makes a connector from methods written in Go.
+func New(name, instructions string, methods ...Method) Connector {
+	return &goConnector{name: name, instructions: instructions, methods: methods}
+}
+
+type goConnector struct {
+	name, instructions string
+	methods            []Method
+}
+
+func (c *goConnector) Name() string         { return c.name }
+func (c *goConnector) Instructions() string { return c.instructions }
+func (c *goConnector) Close() error         { return nil }
+
+// Methods checks what its author can correct, so that it fails at start and not
+// in the first call.
+func (c *goConnector) Methods(context.Context) ([]Method, error) {
+	seen := map[string]bool{}
+	for _, m := range c.methods {
+		if err := checkMethod(c.name, m); err != nil {
+			return nil, &ConfigError{Message: err.Error()}
+		}
+		if seen[m.Name] {
+			return nil, configErrorf("Connector %q has two tools named %q — rename one of them.", c.name, m.Name)
+		}
+		seen[m.Name] = true
+		if _, err := compileSchema(m.InputSchema); err != nil {
+			return nil, configErrorf("Connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
+		}
+	}
+	return c.methods, nil
+}
+
+// checkMethod finds what makes a single method unusable, whoever wrote it.
+func checkMethod(connector string, m Method) error {
+	if err := checkMethodName(connector, m.Name); err != nil {
+		return err
+	}
+	if m.Execute == nil {
+		return fmt.Errorf("Connector %q tool %q has no Execute function.", connector, m.Name)
+	}
+	if m.Class != "" && !m.Class.valid() {
+		return fmt.Errorf("Connector %q tool %q has the unknown class %q — use %q, %q or %q.",
+			connector, m.Name, m.Class, Read, Idempotent, Write)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package connectors
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Func makes a [Method] from a Go function. Arguments are decoded into In the
+// way encoding/json does, bigints into integer types and bytes into []byte; a
+// call without argument gives In's zero value. An In of json.RawMessage gets
+// the arguments as wire JSON. The result is encoded by [EncodeValue], so an Out
+// of type any that is nil is undefined.
+//
+// The method declares no schema; give it one, or take it from In:
+//
+//	m := connectors.Func("get_item", "Get one item by id.", connectors.Read, getItem)
+//	m.InputSchema = connectors.SchemaFor[GetItem]()
+func Func[In, Out any](name, description string, class Class, fn func(Context, In) (Out, error)) Method {
+	return Method{
+		Name: name, Description: description, Class: class,
+		Execute: func(ctx Context, args json.RawMessage) (any, error) {
+			in, err := decodeArguments[In](args)
+			if err != nil {
+				return nil, err
+			}
+			return fn(ctx, in)
+		},
+	}
+}
+
+func decodeArguments[In any](args json.RawMessage) (in In, err error) {
+	if raw, ok := any(&in).(*json.RawMessage); ok {
+		*raw = args
+		return in, nil
+	}
+	if len(args) == 0 {
+		return in, nil
+	}
+	plain, err := PlainJSON(args)
+	if err == nil {
+		err = json.Unmarshal(plain, &in)
+	}
+	if err != nil {
+		return in, &InvalidArgumentsError{Problems: []string{decodeProblem(err)}}
+	}
+	return in, nil
+}
+
+func decodeProblem(err error) string {
+	var mistyped *json.UnmarshalTypeError
+	if !errors.As(err, &mistyped) {
+		return err.Error()
+	}
+	problem := fmt.Sprintf("expected %s, but got %s", jsonTypeOf(mistyped.Type), mistyped.Value)
+	if mistyped.Field != "" {
+		problem = mistyped.Field + ": " + problem
+	}
+	return problem
+}
+
+func jsonTypeOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	}
+	return t.String()
+}
+
+// SchemaFor derives a JSON Schema from a Go type: fields by their json tags,
+// required unless omitempty, described by jsonschema tags. It panics for types
+// that have no JSON form.
+func SchemaFor[T any]() json.RawMessage {
+	tool := mcp.NewTool("schema", mcp.WithInputSchema[T]())
+	if len(tool.RawInputSchema) == 0 {
+		panic(fmt.Sprintf("connectors: no JSON Schema for %v", reflect.TypeFor[T]()))
+	}
+	return tool.RawInputSchema
+}

@@ -1,0 +1,278 @@
+package connectors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// MCPOptions say which MCP server a connector speaks to, and how. One of
+// Command and Client is needed.
+type MCPOptions struct {
+	// Command starts a server that speaks over its standard input and output.
+	// It gets PATH and HOME from this process, Env, and nothing else.
+	Command string
+	Args    []string
+	// Env values of four or more characters are taken for secrets and never appear in errors.
+	Env map[string]string
+	// Dir is the server's working directory. Empty: this process's.
+	Dir string
+	// Instructions follow the server's own.
+	Instructions string
+	// IgnoreAnnotations distrusts the server's hints: every tool is a [Write].
+	IgnoreAnnotations bool
+	// ToolName names a tool for programs. Nil: [SanitizeToolName].
+	ToolName func(tool string) string
+	// StartTimeout bounds start and handshake of the server. Zero: one minute.
+	StartTimeout time.Duration
+	// Client makes the connection instead of Command: another transport, or a
+	// server in this process. It is called again when a connection was lost, and
+	// each client is closed by the connector. The client may be initialized already.
+	Client func(ctx context.Context) (*client.Client, error)
+}
+
+const defaultStartTimeout = time.Minute
+
+// MCP makes a connector from the tools of an MCP server. The server is started
+// when it is first needed, is shared by all calls, and is started again when it
+// went away. A call in flight then fails with an [*OutcomeUnknownError].
+//
+// A tool with readOnlyHint is a [Read], else with idempotentHint [Idempotent],
+// else a [Write]. Calls carry the idempotency key and the execution id in _meta
+// as "codemode/idempotencyKey" and "codemode/executionId".
+func MCP(name string, opts MCPOptions) Connector {
+	c := &mcpConnector{name: name, opts: opts, redact: newRedactor(opts.Env)}
+	c.link = newMCPLink(c.connect)
+	return c
+}
+
+type mcpConnector struct {
+	name         string
+	opts         MCPOptions
+	redact       *redactor
+	link         *mcpLink
+	instructions atomic.Pointer[string] // the server's
+}
+
+func (c *mcpConnector) Name() string { return c.name }
+func (c *mcpConnector) Close() error { return c.link.close() }
+
+func (c *mcpConnector) Instructions() string {
+	var parts []string
+	if server := c.instructions.Load(); server != nil && *server != "" {
+		parts = append(parts, *server)
+	}
+	if c.opts.Instructions != "" {
+		parts = append(parts, c.opts.Instructions)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// connect starts the server and shakes hands. life ends with the connector: a
+// transport may keep the context it is started with.
+func (c *mcpConnector) connect(life context.Context) (*mcpSession, error) {
+	cli, child, err := c.dial(life)
+	if err != nil {
+		return nil, c.startError(err, nil)
+	}
+	s := newMCPSession(c.name, c.redact, cli, child)
+	if err = cli.Start(life); err == nil {
+		ctx, cancel := context.WithTimeout(life, c.startTimeout())
+		defer cancel()
+		err = s.handshake(ctx)
+	}
+	if err != nil {
+		s.close()
+		return nil, c.startError(err, child)
+	}
+	if s.instructions != "" || c.instructions.Load() == nil {
+		c.instructions.Store(&s.instructions)
+	}
+	return s, nil
+}
+
+func (c *mcpConnector) startTimeout() time.Duration {
+	if c.opts.StartTimeout > 0 {
+		return c.opts.StartTimeout
+	}
+	return defaultStartTimeout
+}
+
+// dial makes the client for the configured way to the server. A transport of
+// another kind is one more case here.
+func (c *mcpConnector) dial(ctx context.Context) (*client.Client, *child, error) {
+	switch {
+	case c.opts.Client != nil:
+		cli, err := c.opts.Client(ctx)
+		if err == nil && cli == nil {
+			err = errors.New("MCPOptions.Client gave no client")
+		}
+		return cli, nil, err
+	case c.opts.Command != "":
+		process := newChild(c.opts, c.redact)
+		stdio := transport.NewStdioWithOptions(c.opts.Command, nil, c.opts.Args, transport.WithCommandFunc(process.command))
+		return client.NewClient(stdio), process, nil
+	}
+	return nil, nil, configErrorf("MCP connector %q has neither a Command nor a Client.", c.name)
+}
+
+// startError says why there is no server, with what a process left behind.
+// Arguments are not quoted, since they may hold secrets as well.
+func (c *mcpConnector) startError(err error, child *child) error {
+	var config *ConfigError
+	if errors.As(err, &config) {
+		return err
+	}
+	what := "its MCP server"
+	if c.opts.Command != "" {
+		what += fmt.Sprintf(" (command %q)", c.opts.Command)
+	}
+	reason := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		reason = fmt.Sprintf("no answer to the handshake within %v", c.startTimeout())
+	}
+	text := fmt.Sprintf("%s did not start: %s", what, reason)
+	if last := child.lastWords(); last != "" {
+		text += "; " + last
+	}
+	return errors.New(c.redact.apply(text))
+}
+
+// mcpTool is a tool as listed. mcp-go's own type would lose parts of the
+// schemas and the order of their keys, which types for the model keep.
+type mcpTool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  struct {
+		ReadOnlyHint   bool `json:"readOnlyHint"`
+		IdempotentHint bool `json:"idempotentHint"`
+	} `json:"annotations"`
+}
+
+func (c *mcpConnector) Methods(ctx context.Context) ([]Method, error) {
+	if _, err := c.link.session(ctx); err != nil {
+		return nil, err
+	}
+	tools, err := c.listTools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	methods := make([]Method, 0, len(tools))
+	origins := map[string]string{}
+	for _, tool := range tools {
+		m := c.method(tool)
+		if other, taken := origins[m.Name]; taken {
+			return nil, fmt.Errorf("MCP tools %q and %q on %s both map to %q. Override toolName() to disambiguate.",
+				other, tool.Name, c.name, m.Name)
+		}
+		origins[m.Name] = tool.Name
+		methods = append(methods, m)
+	}
+	return methods, nil
+}
+
+func (c *mcpConnector) method(tool mcpTool) Method {
+	rename := c.opts.ToolName
+	if rename == nil {
+		rename = SanitizeToolName
+	}
+	return Method{
+		Name: rename(tool.Name), Origin: tool.Name, Description: tool.Description,
+		InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema, Class: c.class(tool),
+		Execute: func(ctx Context, args json.RawMessage) (any, error) { return c.call(ctx, tool.Name, args) },
+	}
+}
+
+func (c *mcpConnector) class(tool mcpTool) Class {
+	switch {
+	case c.opts.IgnoreAnnotations:
+		return Write
+	case tool.Annotations.ReadOnlyHint:
+		return Read
+	case tool.Annotations.IdempotentHint:
+		return Idempotent
+	}
+	return Write
+}
+
+const maxToolPages = 1000
+
+// listTools reads all pages.
+func (c *mcpConnector) listTools(ctx context.Context) ([]mcpTool, error) {
+	var tools []mcpTool
+	params := map[string]any{}
+	seen := map[string]bool{}
+	for range maxToolPages {
+		raw, err := c.link.request(ctx, "tools/list", params)
+		var refused *mcpError
+		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
+			return tools, nil // a server without tools
+		}
+		if err != nil {
+			return nil, fmt.Errorf("tools/list: %w", err)
+		}
+		var page struct {
+			Tools      []mcpTool `json:"tools"`
+			NextCursor string    `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, fmt.Errorf("tools/list: the server's answer has the wrong shape: %w", err)
+		}
+		tools = append(tools, page.Tools...)
+		if page.NextCursor == "" {
+			return tools, nil
+		}
+		if seen[page.NextCursor] {
+			return nil, errors.New("tools/list: the server gave the same cursor twice, so the list would never end")
+		}
+		seen[page.NextCursor] = true
+		params["cursor"] = page.NextCursor
+	}
+	return nil, fmt.Errorf("tools/list: more than %d pages", maxToolPages)
+}
+
+// call runs one tool, under the name that the server knows.
+func (c *mcpConnector) call(ctx Context, tool string, args json.RawMessage) (any, error) {
+	plain, err := PlainJSON(args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments are %w", err)
+	}
+	params := map[string]any{"name": tool}
+	if plain != nil {
+		params["arguments"] = plain
+	}
+	if meta := callMeta(ctx); len(meta) > 0 {
+		params["_meta"] = meta
+	}
+	raw, err := c.link.request(ctx, "tools/call", params)
+	if err != nil {
+		return nil, err
+	}
+	result, err := unwrapToolResult(raw)
+	var failed toolFailure
+	if errors.As(err, &failed) {
+		return nil, errors.New(c.redact.apply(string(failed)))
+	}
+	return result, err
+}
+
+func callMeta(ctx Context) map[string]any {
+	meta := map[string]any{}
+	if ctx.IdempotencyKey != "" {
+		meta["codemode/idempotencyKey"] = ctx.IdempotencyKey
+	}
+	if ctx.ExecutionID != "" {
+		meta["codemode/executionId"] = ctx.ExecutionID
+	}
+	return meta
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package connectors
+
+import "os/exec"
+
+func separate(*exec.Cmd) {}
+func endGroup(*exec.Cmd) {}

@@ -1,0 +1,297 @@
+package connectors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// mcpSession is one initialized connection. mcp-go's client shakes hands and
+// answers what the server asks; requests go over its transport directly, which
+// gives the bytes of the answer.
+type mcpSession struct {
+	connector    string
+	redact       *redactor
+	client       *client.Client
+	child        *child // nil when the server is no process of ours
+	instructions string
+
+	ids    atomic.Int64
+	lose   sync.Once
+	lost   chan struct{} // closed when no request can be sent any more
+	closed chan struct{} // closed when the transport is, and its process ended
+}
+
+// firstRequestID keeps clear of the ids that the client itself counts from 1.
+const firstRequestID = 1_000_000_000
+
+var clientInfo = mcp.Implementation{Name: "codemode", Version: "1.0.0"}
+
+func newMCPSession(connector string, redact *redactor, cli *client.Client, child *child) *mcpSession {
+	s := &mcpSession{
+		connector: connector, redact: redact, client: cli, child: child,
+		lost: make(chan struct{}), closed: make(chan struct{}),
+	}
+	s.ids.Store(firstRequestID)
+	return s
+}
+
+// handshake initializes the connection the way that every server in use knows.
+// mcp-go would first send server/discover, on which some of them end.
+func (s *mcpSession) handshake(ctx context.Context) error {
+	if s.client.IsInitialized() {
+		return nil
+	}
+	var request mcp.InitializeRequest
+	request.Params.ClientInfo = clientInfo
+	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	answer, err := s.client.Initialize(ctx, request)
+	var failed *transport.Error
+	if err != nil && !errors.As(err, &failed) {
+		request.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+		answer, err = s.client.Initialize(ctx, request)
+	}
+	if err != nil {
+		return err
+	}
+	s.instructions = answer.Instructions
+	return nil
+}
+
+// mcpError is the server's refusal of a request.
+type mcpError struct {
+	Code    int
+	Message string
+}
+
+func (e *mcpError) Error() string { return fmt.Sprintf("MCP error %d: %s", e.Code, e.Message) }
+
+// unsentError says that a request never went out, so that nothing can have
+// happened. It wraps no context error, which would mean the opposite.
+type unsentError struct{ text string }
+
+func (e *unsentError) Error() string { return e.text }
+
+// request sends one request and gives the result as it came in.
+func (s *mcpSession) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	body, err := marshal(s.withProtocol(params))
+	if err != nil {
+		return nil, err
+	}
+	out := &outgoing{body: body}
+	request := transport.JSONRPCRequest{
+		JSONRPC: mcp.JSONRPC_VERSION,
+		ID:      mcp.NewRequestId(s.ids.Add(1)),
+		Method:  method,
+		Params:  out,
+		Header:  s.headers(method, body),
+	}
+	response, err := s.exchange(ctx, request)
+	switch {
+	case err != nil:
+		if ctx.Err() != nil && out.begun.Load() {
+			s.cancel(ctx, request.ID)
+		}
+		return nil, s.failure(ctx, method, out.begun.Load(), err)
+	case response.Error != nil:
+		return nil, &mcpError{Code: response.Error.Code, Message: s.redact.apply(response.Error.Message)}
+	}
+	return response.Result, nil
+}
+
+// outgoing notes when it is marshalled: transports check that they can send
+// before that and write after it, so it tells what their errors do not.
+type outgoing struct {
+	body  json.RawMessage
+	begun atomic.Bool
+}
+
+func (o *outgoing) MarshalJSON() ([]byte, error) {
+	o.begun.Store(true)
+	return o.body, nil
+}
+
+var (
+	// cancelGrace is how long a transport may take to notice a cancelled context.
+	cancelGrace = 250 * time.Millisecond
+	// stuckLimit is how long a request may keep writing to a server that does
+	// not read after its caller has gone, before the server is given up.
+	stuckLimit = 30 * time.Second
+)
+
+type exchanged struct {
+	response *transport.JSONRPCResponse
+	err      error
+}
+
+// exchange returns when the context ends even if the transport does not: a
+// write to a full pipe, or a handler in this process, cannot be interrupted.
+func (s *mcpSession) exchange(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	answer := make(chan exchanged, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				answer <- exchanged{err: fmt.Errorf("panic: %v", r)}
+			}
+		}()
+		response, err := s.client.GetTransport().SendRequest(ctx, request)
+		if err == nil && response == nil {
+			err = errors.New("no response")
+		}
+		answer <- exchanged{response, err}
+	}()
+	select {
+	case a := <-answer:
+		return a.response, a.err
+	case <-ctx.Done():
+	}
+	select {
+	case a := <-answer:
+		return a.response, a.err
+	case <-time.After(cancelGrace):
+		go s.giveUpUnless(answer)
+		return nil, ctx.Err()
+	}
+}
+
+func (s *mcpSession) giveUpUnless(answer <-chan exchanged) {
+	select {
+	case <-answer:
+	case <-s.lost:
+	case <-time.After(stuckLimit):
+		if s.child != nil {
+			s.drop()
+		}
+	}
+}
+
+// cancel tells the server to stop. It is best effort and nobody waits for it.
+func (s *mcpSession) cancel(ctx context.Context, id mcp.RequestId) {
+	if _, isHTTP := s.client.GetTransport().(transport.HTTPConnection); isHTTP {
+		return // there, closing the request's stream is the cancellation
+	}
+	note := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
+	note.Method = string(mcp.MethodNotificationCancelled)
+	note.Params.AdditionalFields = map[string]any{"requestId": id, "reason": context.Cause(ctx).Error()}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = s.client.GetTransport().SendNotification(ctx, note)
+	}()
+}
+
+// failure types what went wrong with a request, and drops the session when it is lost.
+func (s *mcpSession) failure(ctx context.Context, method string, begun bool, err error) error {
+	refused := isWriteError(err) || errors.Is(err, transport.ErrSessionTerminated)
+	gone := refused || errors.Is(err, transport.ErrTransportClosed)
+	if gone {
+		s.drop()
+	}
+	if !begun || refused || isDialError(err) {
+		return &unsentError{s.redact.apply(fmt.Sprintf("%s could not be sent to the MCP server of connector %q: %v", method, s.connector, err))}
+	}
+	text := fmt.Sprintf("the MCP server of connector %q has not answered %s", s.connector, method)
+	switch {
+	case gone:
+		return &OutcomeUnknownError{Err: errors.New(s.redact.apply(text + ": " + s.obituary()))}
+	case ctx.Err() != nil:
+		return &OutcomeUnknownError{Err: fmt.Errorf("%s: %w", text, ctx.Err())}
+	}
+	return &OutcomeUnknownError{Err: errors.New(s.redact.apply(fmt.Sprintf("%s: %v", text, err)))}
+}
+
+// isWriteError tells that a pipe broke before the end of the line, without which
+// a server has nothing to act on.
+func isWriteError(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Op == "write"
+}
+
+func isDialError(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// obituary waits a moment for the process to be collected, since what it wrote
+// last says most.
+func (s *mcpSession) obituary() string {
+	select {
+	case <-s.closed:
+		if last := s.child.lastWords(); last != "" {
+			return "it ended: " + last
+		}
+	case <-time.After(time.Second):
+	}
+	return "the connection was lost"
+}
+
+func (s *mcpSession) over() bool {
+	select {
+	case <-s.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// drop gives the session up; the rest happens in the background.
+func (s *mcpSession) drop() {
+	s.lose.Do(func() {
+		close(s.lost)
+		go func() {
+			defer close(s.closed)
+			s.child.ended(s.client.Close())
+		}()
+	})
+}
+
+// close ends the session and waits until it has.
+func (s *mcpSession) close() {
+	s.drop()
+	<-s.closed
+}
+
+// withProtocol adds what protocol versions without a handshake want in every
+// request. It is for clients that were brought along initialized.
+func (s *mcpSession) withProtocol(params map[string]any) map[string]any {
+	version := s.client.ProtocolVersion()
+	if !mcp.IsModernProtocol(version) {
+		return params
+	}
+	meta := map[string]any{
+		mcp.MetaKeyProtocolVersion:    version,
+		mcp.MetaKeyClientCapabilities: s.client.GetClientCapabilities(),
+		mcp.MetaKeyClientInfo:         clientInfo,
+	}
+	if given, ok := params["_meta"].(map[string]any); ok {
+		for key, value := range given {
+			meta[key] = value
+		}
+	}
+	whole := map[string]any{"_meta": meta}
+	for key, value := range params {
+		if key != "_meta" {
+			whole[key] = value
+		}
+	}
+	return whole
+}
+
+func (s *mcpSession) headers(method string, body json.RawMessage) http.Header {
+	header := http.Header{}
+	for name, value := range mcp.StandardHeaders(s.client.ProtocolVersion(), mcp.MCPMethod(method), body) {
+		header.Set(name, value)
+	}
+	return header
+}

@@ -1,0 +1,138 @@
+package connectors
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Rule changes what a connector says about the methods it matches. Fields left
+// at their zero value change nothing.
+type Rule struct {
+	// Pattern is a method name or a glob, where * is any run of characters and
+	// ? any one. It is matched against the method's name and its name at the
+	// source. Of several rules only the first that matches counts.
+	Pattern string
+	Class   Class
+	// RequiresApproval set to false also takes away a decision call by call.
+	RequiresApproval *bool
+	// ApprovalFor decides call by call; see [Method.ApprovalFor].
+	ApprovalFor func(args json.RawMessage) (bool, error)
+	Reexecute   *bool
+	// Hidden methods cannot be called or found, but a [RevertRule] may name them.
+	Hidden bool
+	// Rename is the name for programs instead of the connector's own.
+	Rename  string
+	Timeout time.Duration
+	Revert  *RevertRule
+}
+
+// RevertRule undoes a call by calling another method of the same connector.
+type RevertRule struct {
+	// Method is the name before any Rename.
+	Method string
+	// Args makes the undoing call's arguments from the arguments and the result
+	// of the call to undo, all of them wire JSON. Nil: called without argument.
+	Args func(args, result json.RawMessage) (json.RawMessage, error)
+}
+
+// ruleBook is the rules of one connector, ready to match.
+type ruleBook struct {
+	connector string
+	rules     []Rule
+	patterns  []*regexp.Regexp
+	used      []bool
+}
+
+func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
+	book := &ruleBook{connector: connector, rules: rules, used: make([]bool, len(rules))}
+	for _, r := range rules {
+		if r.Pattern == "" {
+			return nil, configErrorf("Connector %q has a rule without a pattern — name a tool, or use \"*\" for all.", connector)
+		}
+		if r.Class != "" && !r.Class.valid() {
+			return nil, configErrorf("Rule %q of connector %q has the unknown class %q — use %q, %q or %q.",
+				r.Pattern, connector, r.Class, Read, Idempotent, Write)
+		}
+		if r.Rename != "" {
+			if err := checkMethodName(connector, r.Rename); err != nil {
+				return nil, &ConfigError{Message: err.Error()}
+			}
+		}
+		book.patterns = append(book.patterns, globPattern(r.Pattern))
+	}
+	return book, nil
+}
+
+func globPattern(glob string) *regexp.Regexp {
+	quoted := regexp.QuoteMeta(glob)
+	quoted = strings.ReplaceAll(quoted, `\*`, `.*`)
+	quoted = strings.ReplaceAll(quoted, `\?`, `.`)
+	return regexp.MustCompile(`^(?s:` + quoted + `)$`)
+}
+
+// match gives the first rule for a method, or one that changes nothing.
+func (b *ruleBook) match(m Method) Rule {
+	for i, pattern := range b.patterns {
+		if pattern.MatchString(m.Name) || m.Origin != "" && pattern.MatchString(m.Origin) {
+			b.used[i] = true
+			return b.rules[i]
+		}
+	}
+	return Rule{}
+}
+
+// unused tells of the rules that decided about no method: usually a misspelt
+// name, and so a method without the protection it was meant to have.
+func (b *ruleBook) unused() (warnings []string) {
+	for i, used := range b.used {
+		if !used {
+			warnings = append(warnings, fmt.Sprintf("rule %q of connector %q applies to none of its tools: "+
+				"none has such a name, or earlier rules match them all", b.rules[i].Pattern, b.connector))
+		}
+	}
+	return warnings
+}
+
+// apply lays the rule over a method. The revert is bound later, when all methods are known.
+func (r Rule) apply(m Method) Method {
+	if r.Class != "" {
+		m.Class = r.Class
+	}
+	if m.Class == "" {
+		m.Class = Write
+	}
+	if r.RequiresApproval != nil {
+		m.RequiresApproval, m.ApprovalFor = *r.RequiresApproval, nil
+	}
+	if r.ApprovalFor != nil {
+		m.ApprovalFor = r.ApprovalFor
+	}
+	if r.Reexecute != nil {
+		m.Reexecute = *r.Reexecute
+	}
+	if r.Rename != "" {
+		m.Name = r.Rename
+	}
+	if r.Timeout > 0 {
+		m.Timeout = r.Timeout
+	}
+	return m
+}
+
+// checkPolicy refuses what would run an approved or effective call more than once.
+func checkPolicy(connector string, m Method) error {
+	switch {
+	case !m.Reexecute:
+		return nil
+	case m.RequiresApproval || m.ApprovalFor != nil:
+		return configErrorf("Connector %q tool %q cannot combine requiresApproval with replay: \"reexecute\" — approved actions must be logged, not re-executed.",
+			connector, m.Name)
+	case m.Class != Read:
+		return configErrorf("Connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool of class \"read\" may run again.",
+			connector, m.Name, m.Class)
+	}
+	return nil
+}
