@@ -1,0 +1,350 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
+// by lost workers, with calls settling in a random order; and once through, live, with the results delivered in the
+// order that came about. Result, calls and console must agree. CODEMODE_FUZZ_SEED=n repeats one program;
+// CODEMODE_FUZZ_PROGRAMS=n sets how many.
+func TestInterruptedEqualsUninterrupted(t *testing.T) {
+	if seed := os.Getenv("CODEMODE_FUZZ_SEED"); seed != "" {
+		n, err := strconv.ParseUint(seed, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(generate(n))
+		if err := checkProgram(n); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	programs := fuzzPrograms(t)
+	var group sync.WaitGroup
+	for worker := range 2 {
+		group.Go(func() {
+			for seed := worker; seed < programs; seed += 2 {
+				if err := checkProgram(uint64(seed)); err != nil {
+					t.Errorf("CODEMODE_FUZZ_SEED=%d: %v\n%s", seed, err, generate(uint64(seed)))
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func fuzzPrograms(t *testing.T) int {
+	if text := os.Getenv("CODEMODE_FUZZ_PROGRAMS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if testing.Short() {
+		return 300
+	}
+	return 1000
+}
+
+func FuzzInterruptedEqualsUninterrupted(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		if err := checkProgram(seed); err != nil {
+			t.Fatalf("%v\n%s", err, generate(seed))
+		}
+	})
+}
+
+// generator writes a program from a seed.
+type generator struct {
+	*rand.Rand
+	names int
+}
+
+func generate(seed uint64) string {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+	var b strings.Builder
+	b.WriteString("const out = [];\nconst sleep = (ms) => new Promise(r => setTimeout(r, ms));\n")
+	for range 2 + g.IntN(4) {
+		b.WriteString(g.statement(3))
+	}
+	b.WriteString("return out;")
+	return b.String()
+}
+
+func (g *generator) statement(depth int) string {
+	if depth == 0 {
+		return "out.push(" + g.leaf() + ");\n"
+	}
+	switch g.IntN(9) {
+	case 0:
+		return fmt.Sprintf("try { out.push(%s); } catch (e) { out.push([e.name, e.message]); }\n", g.leaf())
+	case 1:
+		return fmt.Sprintf("for (let i = 0; i < %d; i++) {\n%s}\n", 1+g.IntN(3), g.statement(depth-1))
+	case 2:
+		return fmt.Sprintf("if (out.length %% 2) {\n%s} else {\n%s}\n", g.statement(depth-1), g.statement(depth-1))
+	case 3, 4:
+		return g.parallel(depth)
+	case 5:
+		return fmt.Sprintf("store.%s({late: out.length});\n", g.pick("r_a", "w_a"))
+	case 6:
+		return "console.log('at', out.length, Date.now() > 0);\n"
+	}
+	return "out.push(" + g.leaf() + ");\n"
+}
+
+// parallel joins several chains with one of the combinators.
+func (g *generator) parallel(depth int) string {
+	var chains []string
+	for range 2 + g.IntN(3) {
+		g.names++
+		own := fmt.Sprintf("c%d", g.names)
+		body := strings.ReplaceAll(g.statement(depth-1)+g.statement(0), "out.", own+".")
+		chains = append(chains, fmt.Sprintf("(async () => { const %s = [];\n%sreturn %s; })()", own, body, own))
+	}
+	combinator := g.pick("all", "allSettled", "race", "any", "all")
+	return fmt.Sprintf("try { out.push(await Promise.%s([%s])); } catch (e) { out.push(String(e.message)); }\n", combinator, strings.Join(chains, ",\n"))
+}
+
+func (g *generator) leaf() string {
+	switch g.IntN(11) {
+	case 0:
+		return "Math.random()"
+	case 1:
+		return "Date.now()"
+	case 2:
+		return fmt.Sprintf("await sleep(%s)", g.pick("1", "2", "5", "1500", "90000000"))
+	case 3:
+		return "await codemode.step('s', () => Math.random() + out.length)"
+	case 4:
+		return "await codemode.step('n', async () => { const x = await store.r_s({n: out.length}); return [x, Math.random()] })"
+	case 5:
+		return "await codemode.step('f', () => { throw new RangeError('s' + out.length) }).catch(e => e.name + e.message)"
+	case 6:
+		return fmt.Sprintf("await Promise.race([store.%s({r: out.length}), sleep(%d)])", g.pick("r_a", "w_a"), 1+g.IntN(3))
+	case 7:
+		return "crypto.randomUUID()"
+	}
+	return fmt.Sprintf("await store.%s({n: out.length, x: %s}).catch(e => e.message)",
+		g.pick("r_a", "r_b", "w_a", "w_b", "a_a", "f_a"), g.pick("1", "Math.random()", "Date.now()", "'é'"))
+}
+
+func (g *generator) pick(options ...string) string { return options[g.IntN(len(options))] }
+
+// answer is what a method gives, the same in both runs.
+func answer(c Call) Settlement {
+	h := fnv.New32a()
+	h.Write(c.Args)
+	if strings.HasPrefix(c.Method, "f_") && h.Sum32()%2 == 0 {
+		return Settlement{Err: &CallError{Message: c.Method + " failed"}}
+	}
+	value, _ := json.Marshal(map[string]any{"m": c.Method, "args": c.Args, "seq": c.Seq})
+	return Settlement{Value: value}
+}
+
+// fuzzHost gates writes, approvals, and reads at random.
+type fuzzHost struct {
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+func (h *fuzzHost) draw(n int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.random.IntN(n)
+}
+
+func (h *fuzzHost) Admit(c Call) Admission {
+	switch {
+	case strings.HasPrefix(c.Method, "a_"):
+		return Admission{Gated: true, Approval: true, Class: "write"}
+	case strings.HasPrefix(c.Method, "w_"), h.draw(4) == 0:
+		return Admission{Gated: true, Class: "write"}
+	}
+	return Admission{Class: "read"}
+}
+
+func (h *fuzzHost) Call(_ context.Context, c Call) Settlement {
+	time.Sleep(time.Duration(h.draw(400)) * time.Microsecond)
+	if h.draw(20) == 0 {
+		return Settlement{Escalate: true}
+	}
+	return answer(c)
+}
+
+func checkProgram(seed uint64) error {
+	code := generate(seed)
+	passes, err := interrupted(seed, code)
+	if err != nil {
+		return err
+	}
+	once, err := uninterrupted(code, passes.pass)
+	if err != nil {
+		return err
+	}
+	if passes.value != once.value {
+		return fmt.Errorf("results differ:\n%s\n%s", passes.value, once.value)
+	}
+	if a, b := strings.Join(passes.logs, "\n"), strings.Join(once.logs, "\n"); a != b {
+		return fmt.Errorf("console differs:\n%s\n--\n%s", a, b)
+	}
+	return nil
+}
+
+type fuzzRun struct {
+	pass   Pass
+	open   []OpenCall
+	timers []Timer
+	logs   []string
+	value  string
+	random *rand.Rand
+}
+
+// interrupted runs the program in passes, as the workflow does.
+func interrupted(seed uint64, code string) (*fuzzRun, error) {
+	run := &fuzzRun{random: rand.New(rand.NewPCG(seed, 2))}
+	run.pass = Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000, Connectors: []string{"store"}}
+	host := &fuzzHost{random: rand.New(rand.NewPCG(seed, 3))}
+	executor := InProcess{}
+	for range 2000 {
+		run.pass.Open = run.open
+		if run.random.IntN(3) == 0 {
+			run.pass.Limits.BufferBytes = 600 // ends the pass soon
+		} else {
+			run.pass.Limits.BufferBytes = 0
+		}
+		r, err := executor.Run(context.Background(), run.pass, host)
+		if err != nil {
+			return nil, err
+		}
+		if run.random.IntN(6) == 0 && r.End != Failed {
+			continue // the worker was lost: nothing of this pass is known
+		}
+		if err := run.take(r); err != nil {
+			return nil, err
+		}
+		if r.End == Completed {
+			run.value = string(r.Value)
+			return run, nil
+		}
+		if r.End == Blocked {
+			run.settleSome()
+		}
+	}
+	return nil, fmt.Errorf("the program did not end")
+}
+
+func (run *fuzzRun) take(r Result) error {
+	if r.Failure != nil {
+		return fmt.Errorf("failed in passes: %+v", *r.Failure)
+	}
+	run.pass.Log = append(run.pass.Log, r.Entries...)
+	for _, b := range r.Blocked {
+		run.open = append(run.open, OpenCall{Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: b.Approval})
+	}
+	run.logs, run.pass.Lines, run.timers = append(run.logs, r.Logs...), r.Lines, r.Timers
+	return nil
+}
+
+// settleSome settles a random part of what is open, at least one thing, in random order.
+func (run *fuzzRun) settleSome() {
+	settled := 0
+	for settled == 0 {
+		run.random.Shuffle(len(run.open), func(i, j int) { run.open[i], run.open[j] = run.open[j], run.open[i] })
+		for len(run.open) > 0 && run.random.IntN(3) > 0 {
+			o := run.open[0]
+			run.open = run.open[1:]
+			s := answer(Call{Seq: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args})
+			run.pass.Log = append(run.pass.Log, Entry{ID: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args, Value: s.Value, Err: s.Err, At: time.Now().UnixMilli()})
+			settled++
+		}
+		if len(run.timers) > 0 && run.random.IntN(2) == 0 {
+			run.pass.Log = append(run.pass.Log, Entry{Timer: true, ID: run.timers[0].ID, At: run.timers[0].Due})
+			run.timers = nil
+			settled++
+		}
+	}
+}
+
+// uninterrupted runs the program once, live, delivering results in the order of the other run's log.
+func uninterrupted(code string, as Pass) (*fuzzRun, error) {
+	p, failure := compile(code)
+	if failure != nil {
+		return nil, fmt.Errorf("%+v", *failure)
+	}
+	script := as.Log
+	as.Log, as.Open, as.Lines, as.Limits = nil, nil, 0, Limits{}
+	e := newEngine(context.Background(), as, inlineHost{})
+	if err := e.newRuntime(); err != nil {
+		return nil, err
+	}
+	if err := e.startMain(p); err != nil {
+		return nil, err
+	}
+	if err := e.goLive(); err != nil {
+		return nil, err
+	}
+	for i, entry := range script {
+		if err := e.deliverScripted(entry); err != nil {
+			return nil, fmt.Errorf("entry %d of the log, %+v: %w", i, entry, err)
+		}
+	}
+	if !e.main.settled || e.main.threw {
+		return nil, fmt.Errorf("live, the program has not returned after all %d entries", len(script))
+	}
+	value, _, _ := e.encode("", e.main.value)
+	return &fuzzRun{value: string(value), logs: e.console.report()}, nil
+}
+
+func (e *engine) deliverScripted(entry Entry) error {
+	if entry.Timer {
+		t := e.timers[entry.ID]
+		if t == nil {
+			return fmt.Errorf("no such timer")
+		}
+		return e.fire(t, entry.At, true)
+	}
+	c := e.calls[entry.ID]
+	if c == nil {
+		return fmt.Errorf("no such call")
+	}
+	if c.Connector != entry.Connector || c.Method != entry.Method || string(c.Args) != string(entry.Args) {
+		return fmt.Errorf("issued as %s.%s(%s)", c.Connector, c.Method, c.Args)
+	}
+	if c.Connector == StepConnector {
+		return e.deliverStep(entry)
+	}
+	return e.deliver(c, entry.Value, entry.Err, entry.At)
+}
+
+// deliverStep delivers what the step's function, which ran just now, came to.
+func (e *engine) deliverStep(entry Entry) error {
+	for i, done := range e.ready {
+		if done.call.Seq == entry.ID {
+			e.ready = append(e.ready[:i:i], e.ready[i+1:]...)
+			if string(done.value) != string(entry.Value) {
+				return fmt.Errorf("the step gave %s", done.value)
+			}
+			return e.deliver(done.call, done.value, done.err, entry.At)
+		}
+	}
+	return fmt.Errorf("the step has not ended")
+}
+
+type inlineHost struct{}
+
+func (inlineHost) Admit(Call) Admission                  { return Admission{} }
+func (inlineHost) Call(context.Context, Call) Settlement { return Settlement{} }
