@@ -80,8 +80,8 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 		return converter.RawValue{}, temporal.NewNonRetryableApplicationError(
 			fmt.Sprintf("%s takes a codemode call: %v", activity.GetInfo(ctx).ActivityType.Name, err), signals.ErrorConnector, nil)
 	}
-	_, done := beat(ctx)
-	defer done()
+	pulse := beat(ctx)
+	defer pulse.stop()
 	value, err := a.call(ctx, in)
 	if err != nil {
 		return converter.RawValue{}, err

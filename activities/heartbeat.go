@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -9,34 +10,52 @@ import (
 
 // progress is what heartbeats carry.
 type progress struct {
-	// Starts counts the attempts that got as far as running, refused ones left out.
+	// Starts counts the attempts that began to run the program.
 	Starts int `json:"starts"`
 }
 
 const beatEvery = 3 * time.Second
 
-// beat shows that the worker lives until done is called. starts counts this attempt and those before it that ran.
-func beat(ctx context.Context) (starts int, done func()) {
-	p := progress{}
-	if activity.HasHeartbeatDetails(ctx) {
-		_ = activity.GetHeartbeatDetails(ctx, &p)
+// pulse shows that the worker lives until it is stopped.
+type pulse struct {
+	ctx    context.Context
+	starts atomic.Int64
+	done   chan struct{}
+}
+
+func beat(ctx context.Context) *pulse {
+	p := &pulse{ctx: ctx, done: make(chan struct{})}
+	var before progress
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil {
+		p.starts.Store(int64(before.Starts))
 	}
-	p.Starts++
-	if activity.GetInfo(ctx).Attempt > 1 {
-		activity.RecordHeartbeat(ctx, p) // now: this attempt may end the worker before the first beat
-	}
+	go p.run()
+	return p
+}
+
+func (p *pulse) run() {
 	ticker := time.NewTicker(beatEvery)
-	stop := make(chan struct{})
-	go func() {
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				activity.RecordHeartbeat(ctx, p)
-			case <-stop:
-				return
-			}
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.record()
+		case <-p.done:
+			return
 		}
-	}()
-	return p.Starts, func() { close(stop) }
+	}
+}
+
+func (p *pulse) record() { activity.RecordHeartbeat(p.ctx, progress{Starts: int(p.starts.Load())}) }
+
+func (p *pulse) stop() { close(p.done) }
+
+// start counts this attempt and returns how many began to run. From the second on it is recorded at once, since the
+// attempt may end its worker before the first beat.
+func (p *pulse) start() int {
+	n := int(p.starts.Add(1))
+	if activity.GetInfo(p.ctx).Attempt > 1 {
+		p.record()
+	}
+	return n
 }

@@ -21,16 +21,25 @@ func (a *Activities) Pass(ctx context.Context, in signals.PassInput) (converter.
 	if err != nil {
 		return converter.RawValue{}, err
 	}
-	return payload.Raw(result)
+	encoded, err := payload.Raw(result)
+	if size := len(encoded.Payload().GetData()); size > maxPayload {
+		a.memory.take(activity.GetInfo(ctx).WorkflowExecution.RunID, "")
+		return payload.Raw(failed(in, rand.Text(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
+			"Return and log less at once.", in.Pass, size, maxPayload)))
+	}
+	return encoded, err
 }
+
+// maxPayload is what a result may take; the server refuses 2 MiB, and a result refused for size would be sent for ever.
+const maxPayload = 2_050_000
 
 func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.PassResult, error) {
 	missing := a.missing(in)
 	if err := a.checkWorker(in, missing); err != nil {
 		return signals.PassResult{}, err
 	}
-	starts, done := beat(ctx)
-	defer done()
+	pulse := beat(ctx)
+	defer pulse.stop()
 	known, err := a.recall(ctx, in)
 	if err != nil {
 		return signals.PassResult{}, err
@@ -41,7 +50,7 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.Pa
 		a.memory.put(known)
 		return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassMissing, Missing: missing}, nil
 	}
-	if starts > maxStarts {
+	if pulse.start() > maxStarts {
 		return failed(in, nonce, fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
 	}
 	if err := known.log.Give(in.Given, nil); err != nil {

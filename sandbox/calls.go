@@ -18,10 +18,7 @@ func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
 	}
 	var args json.RawMessage
 	if f.Argument(3).ToBoolean() {
-		text, units, failure := e.encode(fmt.Sprintf("Arguments to %s.%s", connector, name), f.Argument(2))
-		if failure == nil && units > e.limits.ValueUnits {
-			failure = &Failure{Kind: TooLarge, Subject: fmt.Sprintf("Arguments to %s.%s", connector, name), Size: units, Limit: e.limits.ValueUnits}
-		}
+		text, failure := e.durable(fmt.Sprintf("Arguments to %s.%s", connector, name), f.Argument(2))
 		if failure != nil {
 			e.abort(failure)
 			return goja.Undefined()
@@ -64,7 +61,7 @@ func (e *engine) stepEnded(c *call) func(goja.FunctionCall) goja.Value {
 		}
 		done := completion{call: c, at: time.Now().UnixMilli()}
 		if f.Argument(0).ToBoolean() {
-			text, _, failure := e.encode(fmt.Sprintf("The result of %s.%s", c.Connector, c.Method), f.Argument(1))
+			text, failure := e.durable(fmt.Sprintf("The result of %s.%s", c.Connector, c.Method), f.Argument(1))
 			if failure != nil {
 				e.abort(failure)
 				return goja.Undefined()
@@ -226,7 +223,7 @@ func (e *engine) refresh(c *call, entry Entry) error {
 // deliverLive records a completion and hands it to the program. One that does not fit the result any more ends the pass
 // before it; the call is issued again by the next.
 func (e *engine) deliverLive(c completion) error {
-	if failure := e.checkResult(c); failure != nil {
+	if failure := e.checkSize(fmt.Sprintf("The result of %s.%s", c.call.Connector, c.call.Method), c.value); failure != nil {
 		e.record(e.entryOf(c, &CallError{Message: "The result was too large to record"}))
 		e.abort(failure)
 		return errStopped
@@ -245,15 +242,23 @@ func (e *engine) deliverLive(c completion) error {
 	return e.deliver(c.call, entry.Value, entry.Err, entry.At)
 }
 
-func (e *engine) checkResult(c completion) *Failure {
-	subject := fmt.Sprintf("The result of %s.%s", c.call.Connector, c.call.Method)
-	if len(c.value) > e.limits.ValueUnits {
-		if units := utf16Units(c.value); units > e.limits.ValueUnits {
+// durable serializes a value that is to be recorded.
+func (e *engine) durable(subject string, v goja.Value) (json.RawMessage, *Failure) {
+	text, _, failure := e.encode(subject, v)
+	if failure == nil {
+		failure = e.checkSize(subject, text)
+	}
+	return text, failure
+}
+
+func (e *engine) checkSize(subject string, text json.RawMessage) *Failure {
+	if len(text) > e.limits.ValueUnits { // bytes are never fewer than units
+		if units := utf16Units(text); units > e.limits.ValueUnits {
 			return &Failure{Kind: TooLarge, Subject: subject, Size: units, Limit: e.limits.ValueUnits}
 		}
 	}
-	if len(c.value) > e.limits.ValueBytes {
-		return &Failure{Kind: TooLarge, Subject: subject, Size: len(c.value), Limit: e.limits.ValueBytes}
+	if len(text) > e.limits.ValueBytes {
+		return &Failure{Kind: TooLarge, Subject: subject, Size: len(text), Limit: e.limits.ValueBytes}
 	}
 	return nil
 }
