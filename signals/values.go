@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -156,11 +158,11 @@ func Summary(args json.RawMessage, limit int) string {
 func mask(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for k, item := range v {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if looksSecret(k) {
 				v[k] = "•••"
 			} else {
-				v[k] = mask(item)
+				v[k] = mask(v[k])
 			}
 		}
 	case []any:
