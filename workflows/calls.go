@@ -227,7 +227,7 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 		if len(out.Value) <= signals.InlineValueBytes {
 			given.Value, given.Carried = out.Value, true
 		}
-	case kind == signals.ErrorInvalid:
+	case kind == signals.ErrorInvalid && c.rec.RequiresApproval:
 		c.reopen()
 		c.refused = activityMessage(err)
 		return
