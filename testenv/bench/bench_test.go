@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestQuickRun checks that the smoke run works, its shape, and the goals that do not depend on the machine.
+func TestQuickRun(t *testing.T) {
+	o, err := parse([]string{"--quick", "--json"})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), o, &out, io.Discard))
+	var r report
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r), "one JSON document")
+
+	require.Len(t, r.Reads, 2)
+	require.Len(t, r.Writes, 2)
+	require.Len(t, r.Resume, 2)
+	require.Len(t, r.Throughput, 2)
+	require.Len(t, r.Goals, 5)
+	for _, row := range append(r.Reads, r.Writes...) {
+		require.Positive(t, row.Ours.Ms.Median)
+		require.Positive(t, row.Baseline.Ms.Median)
+		require.GreaterOrEqual(t, row.Baseline.Events, float64(6*row.Calls), "the baseline is an activity a call")
+	}
+	for _, g := range r.Goals {
+		require.True(t, g.Timed || g.Pass, "%s: %s, got %v", g.Name, g.Want, g.Got)
+	}
+	require.NoError(t, r.writeTables(io.Discard))
+}
+
+func TestParse(t *testing.T) {
+	o, err := parse(nil)
+	require.NoError(t, err)
+	require.Equal(t, 5, o.rounds)
+	require.Equal(t, parts, o.chosen())
+	for _, bad := range [][]string{{"--rounds", "0"}, {"--only", "reads,lunch"}, {"--unknown"}} {
+		_, err := parse(bad)
+		require.Error(t, err, bad)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	require.EqualValues(t, 2, samples{3, 1, 2}.median())
+	require.EqualValues(t, 2.5, samples{4, 1, 2, 3}.median())
+	require.EqualValues(t, 0, samples{}.median())
+	require.Equal(t, samples{2, 3}, samples{4, 9}.over(samples{2, 3}))
+}

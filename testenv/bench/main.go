@@ -1,0 +1,122 @@
+// Command bench measures executions against the workflow that one would write by hand: one activity per call, on the
+// same server, in the same process, in the same run.
+//
+//	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--only reads,writes,resume,throughput]
+//
+// Rounds interleave the two, and swap who goes first, so that a busy machine slows both alike: compare ratios of one
+// run, never milliseconds of two. Every program is a text that the worker has not seen before, since a model writes
+// each anew; compiling it is part of the time.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := parse(os.Args[1:])
+	if err != nil {
+		os.Exit(2)
+	}
+	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	rounds     int
+	quick      bool
+	json       bool
+	db         string
+	only       string
+	cpuProfile string
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.IntVar(&o.rounds, "rounds", 5, "rounds after the warm-up; results are medians of them")
+	flags.BoolVar(&o.quick, "quick", false, "one round of few sizes: a smoke run")
+	flags.BoolVar(&o.json, "json", false, "print one JSON document instead of tables")
+	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
+	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
+	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of the rounds to this `file`")
+	err := flags.Parse(args)
+	if err == nil {
+		err = o.check()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	if o.quick {
+		o.rounds = 1
+	}
+	return o, err
+}
+
+func (o options) check() error {
+	if o.rounds < 1 {
+		return fmt.Errorf("--rounds %d: at least 1", o.rounds)
+	}
+	for _, name := range o.chosen() {
+		if !strings.Contains(","+strings.Join(parts, ",")+",", ","+name+",") {
+			return fmt.Errorf("--only %s: the parts are %s", name, strings.Join(parts, ", "))
+		}
+	}
+	return nil
+}
+
+// chosen are the parts to run.
+func (o options) chosen() []string {
+	if o.only == "" {
+		return parts
+	}
+	return strings.Split(o.only, ",")
+}
+
+// run measures and prints: the report to out, progress to progress.
+func run(ctx context.Context, o options, out, progress io.Writer) error {
+	s, err := open(ctx, o.db)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	b := newSuite(s, o, progress)
+	if err := b.warmUp(ctx); err != nil {
+		return err
+	}
+	if err := profiled(o.cpuProfile, func() error { return b.run(ctx) }); err != nil {
+		return err
+	}
+	r := b.report()
+	if o.json {
+		return r.writeJSON(out)
+	}
+	return r.writeTables(out)
+}
+
+func profiled(path string, work func() error) error {
+	if path == "" {
+		return work()
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return work()
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// parts of a run, by their names for --only.
+var parts = []string{"reads", "writes", "resume", "throughput"}
+
+// samples are the values that the rounds gave, in their order.
+type samples []float64
+
+func (s samples) median() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// over is the ratio round by round: neighbours in time saw the same load.
+func (s samples) over(other samples) samples {
+	var ratios samples
+	for i := range min(len(s), len(other)) {
+		ratios = append(ratios, s[i]/other[i])
+	}
+	return ratios
+}
+
+// side is what was measured of one of the two.
+type side struct{ ms, events, bytes samples }
+
+// comparison is the same work done by both.
+type comparison struct {
+	work           work
+	baseline, ours side
+}
+
+// resumption is the time from an approval to the end, with calls in the log.
+type resumption struct {
+	calls int
+	ms    samples
+}
+
+// load is many executions of ten reads, some of them at the same time.
+type load struct {
+	concurrent, executions int
+	baseline, ours         samples // executions per second
+}
+
+// suite is all that a run measures.
+type suite struct {
+	site     *site
+	options  options
+	progress io.Writer
+	round    int
+
+	reads, writes []*comparison
+	resume        []*resumption
+	throughput    []*load
+}
+
+// sizes of the parts, for full and quick runs. The quick ones keep what the goals compare.
+type sizes struct {
+	reads, writes, resume []int
+	throughput            [][2]int // concurrent, executions
+}
+
+func sizesOf(o options) sizes {
+	if o.quick {
+		return sizes{reads: []int{1, 100}, writes: []int{50, 200}, resume: []int{10, 1000}, throughput: [][2]int{{1, 4}, {8, 16}}}
+	}
+	return sizes{
+		reads: []int{1, 10, 100, 1000}, writes: []int{1, 10, 50, 200}, resume: []int{10, 100, 1000},
+		throughput: [][2]int{{1, 12}, {8, 40}, {32, 96}},
+	}
+}
+
+func newSuite(s *site, o options, progress io.Writer) *suite {
+	b := &suite{site: s, options: o, progress: progress}
+	z := sizesOf(o)
+	for _, n := range z.reads {
+		b.reads = append(b.reads, &comparison{work: work{Reads: n}})
+	}
+	for _, n := range z.writes {
+		b.writes = append(b.writes, &comparison{work: work{Writes: n}})
+	}
+	for _, n := range z.resume {
+		b.resume = append(b.resume, &resumption{calls: n})
+	}
+	for _, l := range z.throughput {
+		b.throughput = append(b.throughput, &load{concurrent: l[0], executions: l[1]})
+	}
+	b.keep(o.chosen())
+	return b
+}
+
+// keep drops the parts that were not asked for.
+func (b *suite) keep(chosen []string) {
+	if !slices.Contains(chosen, "reads") {
+		b.reads = nil
+	}
+	if !slices.Contains(chosen, "writes") {
+		b.writes = nil
+	}
+	if !slices.Contains(chosen, "resume") {
+		b.resume = nil
+	}
+	if !slices.Contains(chosen, "throughput") {
+		b.throughput = nil
+	}
+}
+
+// warmUp fills caches and pools with a little of everything.
+func (b *suite) warmUp(ctx context.Context) error {
+	b.say("warm-up")
+	warm := &suite{site: b.site, progress: io.Discard}
+	for range 3 {
+		warm.reads = append(warm.reads, &comparison{work: work{Reads: 10}})
+		warm.writes = append(warm.writes, &comparison{work: work{Writes: 5}})
+	}
+	warm.resume = []*resumption{{calls: 10}}
+	warm.throughput = []*load{{concurrent: 8, executions: 8}}
+	return warm.one(ctx)
+}
+
+func (b *suite) run(ctx context.Context) error {
+	for b.round = range b.options.rounds {
+		if err := b.one(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one round of everything.
+func (b *suite) one(ctx context.Context) error {
+	for _, c := range append(append([]*comparison{}, b.reads...), b.writes...) {
+		b.say("%s", c.work)
+		if err := b.compare(ctx, c); err != nil {
+			return err
+		}
+	}
+	for _, r := range b.resume {
+		b.say("resume with %d calls", r.calls)
+		if err := b.timeResume(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, l := range b.throughput {
+		b.say("%d executions, %d at once", l.executions, l.concurrent)
+		if err := b.loads(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *suite) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.progress, "round %d/%d: %s\n", b.round+1, b.options.rounds, fmt.Sprintf(format, args...))
+}
+
+// both runs the two in an order that changes with every round.
+func (b *suite) both(baseline, ours func() error) error {
+	first, second := baseline, ours
+	if b.round%2 == 1 {
+		first, second = ours, baseline
+	}
+	if err := first(); err != nil {
+		return err
+	}
+	return second()
+}
+
+func (b *suite) compare(ctx context.Context, c *comparison) error {
+	return b.both(
+		func() error { return b.take(ctx, &c.baseline, c.work, b.site.runBaseline) },
+		func() error { return b.take(ctx, &c.ours, c.work, b.site.runOurs) },
+	)
+}
+
+// take measures one execution, from its start to its outcome.
+func (b *suite) take(ctx context.Context, to *side, w work, execute func(context.Context, work) (string, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var id string
+	ms, err := timed(func() (err error) { id, err = execute(ctx, w); return err })
+	if err != nil {
+		return err
+	}
+	events, bytes, err := b.site.size(ctx, id)
+	to.ms, to.events, to.bytes = append(to.ms, ms), append(to.events, float64(events)), append(to.bytes, float64(bytes))
+	return err
+}
+
+func timed(work func() error) (ms float64, err error) {
+	started := time.Now()
+	err = work()
+	return float64(time.Since(started)) / float64(time.Millisecond), err
+}
+
+func (b *suite) timeResume(ctx context.Context, r *resumption) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	w := work{Reads: r.calls}
+	id, err := b.site.pause(ctx, w)
+	if err != nil {
+		return err
+	}
+	ms, err := timed(func() error { return b.site.resume(ctx, id, w) })
+	r.ms = append(r.ms, ms)
+	return err
+}
+
+func (b *suite) loads(ctx context.Context, l *load) error {
+	return b.both(
+		func() error { return takeRate(ctx, l, &l.baseline, b.site.runBaseline) },
+		func() error { return takeRate(ctx, l, &l.ours, b.site.runOurs) },
+	)
+}
+
+// takeRate measures the executions per second.
+func takeRate(ctx context.Context, l *load, to *samples, execute func(context.Context, work) (string, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ms, err := timed(func() error {
+		return together(l.concurrent, l.executions, func() error { _, err := execute(ctx, work{Reads: 10}); return err })
+	})
+	*to = append(*to, float64(l.executions)/ms*1000)
+	return err
+}
+
+// together calls work count times, as many at once as said, and returns the first error.
+func together(concurrent, count int, work func() error) error {
+	var group sync.WaitGroup
+	var left atomic.Int64
+	left.Store(int64(count))
+	errs := make(chan error, concurrent)
+	for range concurrent {
+		group.Go(func() {
+			for left.Add(-1) >= 0 {
+				if err := work(); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(errs)
+	return <-errs
+}

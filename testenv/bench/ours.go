@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// store is the connector that the programs call.
+func store() connectors.Connector {
+	ask := method("ask", connectors.Write)
+	ask.RequiresApproval = true
+	return connectors.New("store", "A store of items.", method("read", connectors.Read), method("write", connectors.Write), ask)
+}
+
+func method(name string, class connectors.Class) connectors.Method {
+	m := connectors.Func(name, "One item by its id.", class, func(_ connectors.Context, r ref) (item, error) { return look(r), nil })
+	m.InputSchema = connectors.SchemaFor[ref]()
+	return m
+}
+
+var programs atomic.Int64
+
+// program makes the calls of w one after the other, then waits for an approval if asked, and returns the ids' sum.
+func program(w work, approval bool) string {
+	text := fmt.Sprintf(`// program %d
+let sum = 0;
+for (let i = 0; i < %d; i++) {
+  const item = await store.read({ id: i });
+  sum += item.id;
+}
+for (let i = 0; i < %d; i++) {
+  const item = await store.write({ id: i });
+  sum += item.id;
+}
+`, programs.Add(1), w.Reads, w.Writes)
+	if approval {
+		text += "await store.ask({ id: 0 });\n"
+	}
+	return text + "return sum;\n"
+}
+
+// runOurs executes the program to its outcome and returns its workflow id.
+func (s *site) runOurs(ctx context.Context, w work) (string, error) {
+	o, err := s.client.Execute(ctx, program(w, false), codemode.ExecuteOptions{})
+	if err != nil {
+		return "", err
+	}
+	return signals.WorkflowID(signals.DefaultRuntime, o.ExecutionID), completed(o, w)
+}
+
+// pause executes reads and a call that waits for a person, and returns the execution's id.
+func (s *site) pause(ctx context.Context, w work) (string, error) {
+	o, err := s.client.Execute(ctx, program(w, true), codemode.ExecuteOptions{})
+	if err == nil && o.Status != signals.Paused {
+		err = fmt.Errorf("a program of %s and an approval is %s: %s", w, o.Status, o.Error)
+	}
+	return o.ExecutionID, err
+}
+
+// resume approves what is pending and waits for the end.
+func (s *site) resume(ctx context.Context, id string, w work) error {
+	o, err := s.client.Approve(ctx, id, signals.Approve{By: "bench"})
+	if err != nil {
+		return err
+	}
+	return completed(o, w)
+}
+
+func completed(o signals.Outcome, w work) error {
+	if o.Status != signals.Completed || string(o.Result) != strconv.Itoa(w.sum()) {
+		return fmt.Errorf("a program of %s is %s with %s instead of %d: %s", w, o.Status, o.Result, w.sum(), o.Error)
+	}
+	return nil
+}
