@@ -49,7 +49,7 @@ const defaultStartTimeout = time.Minute
 // else a [Write]. Calls carry the idempotency key and the execution id in _meta
 // as "codemode/idempotencyKey" and "codemode/executionId".
 func MCP(name string, opts MCPOptions) Connector {
-	c := &mcpConnector{name: name, opts: opts, redact: newRedactor(opts.Env)}
+	c := &mcpConnector{name: name, opts: opts, redact: newRedactor(opts.Env), stuckLimit: defaultStuckLimit}
 	c.link = newMCPLink(c.connect)
 	return c
 }
@@ -58,6 +58,7 @@ type mcpConnector struct {
 	name         string
 	opts         MCPOptions
 	redact       *redactor
+	stuckLimit   time.Duration
 	link         *mcpLink
 	instructions atomic.Pointer[string] // the server's
 }
@@ -83,7 +84,7 @@ func (c *mcpConnector) connect(life context.Context) (*mcpSession, error) {
 	if err != nil {
 		return nil, c.startError(err, nil)
 	}
-	s := newMCPSession(c.name, c.redact, cli, child)
+	s := newMCPSession(c, cli, child)
 	if err = cli.Start(life); err == nil {
 		ctx, cancel := context.WithTimeout(life, c.startTimeout())
 		defer cancel()

@@ -23,6 +23,7 @@ import (
 type mcpSession struct {
 	connector    string
 	redact       *redactor
+	stuckLimit   time.Duration
 	client       *client.Client
 	child        *child // nil when the server is no process of ours
 	instructions string
@@ -38,9 +39,9 @@ const firstRequestID = 1_000_000_000
 
 var clientInfo = mcp.Implementation{Name: "codemode", Version: "1.0.0"}
 
-func newMCPSession(connector string, redact *redactor, cli *client.Client, child *child) *mcpSession {
+func newMCPSession(c *mcpConnector, cli *client.Client, child *child) *mcpSession {
 	s := &mcpSession{
-		connector: connector, redact: redact, client: cli, child: child,
+		connector: c.name, redact: c.redact, stuckLimit: c.stuckLimit, client: cli, child: child,
 		lost: make(chan struct{}), closed: make(chan struct{}),
 	}
 	s.ids.Store(firstRequestID)
@@ -122,12 +123,12 @@ func (o *outgoing) MarshalJSON() ([]byte, error) {
 	return o.body, nil
 }
 
-var (
+const (
 	// cancelGrace is how long a transport may take to notice a cancelled context.
 	cancelGrace = 250 * time.Millisecond
-	// stuckLimit is how long a request may keep writing to a server that does
-	// not read after its caller has gone, before the server is given up.
-	stuckLimit = 30 * time.Second
+	// defaultStuckLimit is how long a request may keep writing to a server that
+	// does not read after its caller has gone, before the server is given up.
+	defaultStuckLimit = 30 * time.Second
 )
 
 type exchanged struct {
@@ -169,7 +170,7 @@ func (s *mcpSession) giveUpUnless(answer <-chan exchanged) {
 	select {
 	case <-answer:
 	case <-s.lost:
-	case <-time.After(stuckLimit):
+	case <-time.After(s.stuckLimit):
 		if s.child != nil {
 			s.drop()
 		}
@@ -204,7 +205,7 @@ func (s *mcpSession) failure(ctx context.Context, method string, begun bool, err
 	text := fmt.Sprintf("the MCP server of connector %q has not answered %s", s.connector, method)
 	switch {
 	case gone:
-		return &OutcomeUnknownError{Err: errors.New(s.redact.apply(text + ": " + s.obituary()))}
+		return &OutcomeUnknownError{Err: fmt.Errorf("%s: %s", text, s.obituary())}
 	case ctx.Err() != nil:
 		return &OutcomeUnknownError{Err: fmt.Errorf("%s: %w", text, ctx.Err())}
 	}

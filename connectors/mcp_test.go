@@ -198,7 +198,9 @@ func TestMCPCallsRunTogether(t *testing.T) {
 // Whoever waits while the server dies does not know the outcome; the next call finds a new server.
 func TestMCPCrash(t *testing.T) {
 	opts, starts := mcpServer(t, "tracker")
-	set := mcpSet(t, opts)
+	c := MCP("mcp", opts)
+	set := newSet(t, nil, c)
+	defer set.Close()
 	bystander := make(chan error, 1)
 	go func() {
 		_, err := invoke(t.Context(), t, set, "slow", `{"ms":60000}`)
@@ -215,6 +217,7 @@ func TestMCPCrash(t *testing.T) {
 
 	assert.Equal(t, `[{"n":1}]`, mustInvoke(t, set, "list_prs", ``))
 	assert.Equal(t, 2, starts())
+	assert.Zero(t, c.(*mcpConnector).link.failures, "an answer forgives what was before")
 }
 
 func TestMCPDeadline(t *testing.T) {
@@ -304,10 +307,11 @@ func TestMCPOtherServers(t *testing.T) {
 
 // A server that stops reading holds up neither its callers nor the connector.
 func TestMCPStuckWrite(t *testing.T) {
-	defer func(limit time.Duration) { stuckLimit = limit }(stuckLimit)
-	stuckLimit = 100 * time.Millisecond
 	opts, starts := mcpServer(t, "deaf")
-	set := mcpSet(t, opts)
+	c := MCP("mcp", opts).(*mcpConnector)
+	c.stuckLimit = 100 * time.Millisecond
+	set := newSet(t, nil, c)
+	defer set.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
@@ -330,30 +334,35 @@ func TestMCPStuckWrite(t *testing.T) {
 	assert.Equal(t, 2, starts())
 }
 
-func inProcess(initialize bool) func(context.Context) (*client.Client, error) {
-	return func(ctx context.Context) (*client.Client, error) {
-		s := trackerServer()
-		s.AddTool(mcp.NewTool("panics"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("oh no") })
-		s.AddTool(mcp.NewTool("deaf"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			time.Sleep(3 * time.Second)
-			return mcp.NewToolResultText("late"), nil
-		})
-		cli, err := client.NewInProcessClient(s)
-		if err != nil || !initialize {
-			return cli, err
-		}
-		if err := cli.Start(ctx); err != nil {
-			return nil, err
-		}
-		_, err = cli.Initialize(ctx, mcp.InitializeRequest{})
+func inProcess(ctx context.Context, initialize bool) (*client.Client, error) {
+	s := trackerServer()
+	s.AddTool(mcp.NewTool("panics"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("oh no") })
+	s.AddTool(mcp.NewTool("deaf"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		time.Sleep(3 * time.Second)
+		return mcp.NewToolResultText("late"), nil
+	})
+	cli, err := client.NewInProcessClient(s)
+	if err != nil || !initialize {
 		return cli, err
 	}
+	if err := cli.Start(ctx); err != nil {
+		return nil, err
+	}
+	_, err = cli.Initialize(ctx, mcp.InitializeRequest{})
+	return cli, err
 }
 
 func TestMCPBringYourOwnClient(t *testing.T) {
 	for name, initialize := range map[string]bool{"fresh": false, "initialized": true} {
 		t.Run(name, func(t *testing.T) {
-			set := mcpSet(t, MCPOptions{Client: inProcess(initialize)})
+			dials := 0
+			c := MCP("mcp", MCPOptions{Client: func(ctx context.Context) (*client.Client, error) {
+				dials++
+				return inProcess(ctx, initialize)
+			}}).(*mcpConnector)
+			c.stuckLimit = 100 * time.Millisecond
+			set := newSet(t, nil, c)
+			defer set.Close()
 			require.NoError(t, set.Err("mcp"))
 			assert.Equal(t, `[{"n":1}]`, mustInvoke(t, set, "list_prs", `{}`))
 			assert.Contains(t, mustInvoke(t, set, "meta", ``), `"codemode/idempotencyKey":"k"`)
@@ -369,7 +378,9 @@ func TestMCPBringYourOwnClient(t *testing.T) {
 			_, err = invoke(ctx, t, set, "deaf", ``)
 			assert.ErrorAs(t, err, &unknown)
 			assert.Less(t, time.Since(begin), 2*time.Second)
-			assert.Equal(t, `[{"n":1}]`, mustInvoke(t, set, "list_prs", `{}`), "one deaf tool is no lost server")
+			time.Sleep(2 * c.stuckLimit)
+			assert.Equal(t, `[{"n":1}]`, mustInvoke(t, set, "list_prs", `{}`))
+			assert.Equal(t, 1, dials, "one deaf tool is no lost server")
 		})
 	}
 	set := mcpSet(t, MCPOptions{Client: func(context.Context) (*client.Client, error) { return nil, errors.New("no way") }})
@@ -428,7 +439,7 @@ func TestMCPFailuresAreTyped(t *testing.T) {
 	} {
 		cli, err := client.NewInProcessClient(trackerServer())
 		require.NoError(t, err)
-		s := newMCPSession("mcp", newRedactor(map[string]string{"A": secret}), cli, nil)
+		s := newMCPSession(MCP("mcp", MCPOptions{Env: map[string]string{"A": secret}}).(*mcpConnector), cli, nil)
 		err = s.failure(c.ctx, "tools/call", c.begun, c.err)
 		var unknown *OutcomeUnknownError
 		assert.Equal(t, c.unknown, errors.As(err, &unknown), c.name)
@@ -446,8 +457,7 @@ func TestRestartPause(t *testing.T) {
 	}
 }
 
-// A server that ends on every start is not started in a tight loop, and one
-// answer forgives what was before.
+// A server that ends on every start is not started in a tight loop.
 func TestMCPLinkBacksOff(t *testing.T) {
 	opts, starts := mcpServer(t, "dies")
 	c := MCP("mcp", opts).(*mcpConnector)
@@ -464,9 +474,6 @@ func TestMCPLinkBacksOff(t *testing.T) {
 	defer cancel()
 	_, err := c.Methods(ctx)
 	assert.ErrorContains(t, err, "its MCP server was not ready in time: context deadline exceeded")
-
-	c.link.answered()
-	assert.Equal(t, 0, c.link.failures)
 }
 
 func TestTail(t *testing.T) {

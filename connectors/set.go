@@ -236,7 +236,8 @@ func (s *Set) Instructions(connector string) string {
 }
 
 // Warnings tell the operator what was accepted but is probably not meant:
-// connectors that are not available, rules without effect, unusable schemas.
+// connectors that are not available, rules without effect, unusable schemas. It
+// compiles every schema.
 func (s *Set) Warnings() []string {
 	var list []string
 	for _, name := range s.names {

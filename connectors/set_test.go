@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,12 +161,20 @@ func TestUnavailableConnectors(t *testing.T) {
 }
 
 func TestConnectorsLoadTogether(t *testing.T) {
-	both := make(chan struct{})
-	set := newSet(t, nil,
-		remote{name: "a", load: func() { both <- struct{}{} }},
-		remote{name: "b", load: func() { <-both }})
-	assert.NoError(t, set.Err("a"))
-	assert.NoError(t, set.Err("b"))
+	var here sync.WaitGroup
+	here.Add(2)
+	meet := func() {
+		here.Done()
+		here.Wait()
+	}
+	done := make(chan *Set, 1)
+	go func() { done <- newSet(t, nil, remote{name: "a", load: meet}, remote{name: "b", load: meet}) }()
+	select {
+	case set := <-done:
+		assert.Equal(t, []string{"a", "b"}, set.Names())
+	case <-time.After(10 * time.Second):
+		t.Fatal("one waits for the other")
+	}
 }
 
 func TestRules(t *testing.T) {
