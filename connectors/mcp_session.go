@@ -101,10 +101,11 @@ func (s *mcpSession) request(ctx context.Context, method string, params map[stri
 	response, err := s.exchange(ctx, request)
 	switch {
 	case err != nil:
-		if ctx.Err() != nil && out.begun.Load() {
+		begun := out.withdraw()
+		if begun && ctx.Err() != nil {
 			s.cancel(ctx, request.ID)
 		}
-		return nil, s.failure(ctx, method, out.begun.Load(), err)
+		return nil, s.failure(ctx, method, begun, err)
 	case response.Error != nil:
 		return nil, &mcpError{Code: response.Error.Code, Message: s.redact.apply(response.Error.Message)}
 	}
@@ -115,12 +116,27 @@ func (s *mcpSession) request(ctx context.Context, method string, params map[stri
 // before that and write after it, so it tells what their errors do not.
 type outgoing struct {
 	body  json.RawMessage
-	begun atomic.Bool
+	state atomic.Int32
 }
 
+const (
+	waiting int32 = iota
+	begun
+	withdrawn
+)
+
 func (o *outgoing) MarshalJSON() ([]byte, error) {
-	o.begun.Store(true)
+	o.state.CompareAndSwap(waiting, begun)
+	if o.state.Load() == withdrawn {
+		return nil, errors.New("nobody waits for this request any more")
+	}
 	return o.body, nil
+}
+
+// withdraw keeps the request from being sent, and tells whether it is too late for that.
+func (o *outgoing) withdraw() (late bool) {
+	o.state.CompareAndSwap(waiting, withdrawn)
+	return o.state.Load() == begun
 }
 
 const (
