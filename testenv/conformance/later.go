@@ -1,0 +1,107 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
+)
+
+// notSupported is what a step asked for and the project does not have yet. It fails the step whatever that expects.
+type notSupported string
+
+func (n notSupported) Error() string { return "not supported yet: " + string(n) }
+
+// later is what the steps need beyond what the project has today. A new feature is plugged in by giving its method here
+// a body; the hooks of the fixture (store.set) and the connector api (fixtures.connector) are its other two gaps.
+// Answers are encoded as JSON.
+type later interface {
+	// Options applies what a scenario asks of worker and client beyond names, connectors and timeout.
+	Options(o options, c *codemode.ClientOptions) error
+	// Rollback answers with the message when a revert failed.
+	Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error)
+	Expire(ctx context.Context, c *codemode.Client, maxAge time.Duration) (any, error)
+	Prune(ctx context.Context, c *codemode.Client, keep int) (any, error)
+	Delete(ctx context.Context, c *codemode.Client, id string) (any, error)
+	Search(ctx context.Context, c *codemode.Client, query string) (any, error)
+	Describe(ctx context.Context, c *codemode.Client, target string) (any, error)
+	Tool(ctx context.Context, c *codemode.Client, t toolOptions) (description string, err error)
+	Validate(input json.RawMessage) (any, error)
+	Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error)
+	Snippets(ctx context.Context, c *codemode.Client) (any, error)
+	Unsave(ctx context.Context, c *codemode.Client, name string) (any, error)
+	// Util calls a pure function by its name in the reference.
+	Util(function string, args []json.RawMessage) (any, error)
+}
+
+type toolOptions struct {
+	Description    string            `json:"description"`
+	ConnectorHints map[string]string `json:"connectorHints"`
+}
+
+type today struct{}
+
+func (today) Options(o options, _ *codemode.ClientOptions) error {
+	switch {
+	case o.MaxExecutions != nil:
+		return notSupported("option maxExecutions")
+	case o.Transform != "":
+		return notSupported("option transform")
+	}
+	return nil
+}
+
+func (today) Rollback(context.Context, *codemode.Client, string) (string, error) {
+	return "", notSupported("rollback")
+}
+
+func (today) Expire(context.Context, *codemode.Client, time.Duration) (any, error) {
+	return nil, notSupported("expire")
+}
+
+func (today) Prune(context.Context, *codemode.Client, int) (any, error) {
+	return nil, notSupported("prune")
+}
+
+func (today) Delete(context.Context, *codemode.Client, string) (any, error) {
+	return nil, notSupported("delete")
+}
+
+func (today) Search(context.Context, *codemode.Client, string) (any, error) {
+	return nil, notSupported("search")
+}
+
+func (today) Describe(context.Context, *codemode.Client, string) (any, error) {
+	return nil, notSupported("describe")
+}
+
+func (today) Tool(context.Context, *codemode.Client, toolOptions) (string, error) {
+	return "", notSupported("tool")
+}
+
+func (today) Validate(json.RawMessage) (any, error) { return nil, notSupported("validate") }
+
+func (today) Save(context.Context, *codemode.Client, string, string, string) (any, error) {
+	return nil, notSupported("save")
+}
+
+func (today) Snippets(context.Context, *codemode.Client) (any, error) {
+	return nil, notSupported("snippets")
+}
+
+func (today) Unsave(context.Context, *codemode.Client, string) (any, error) {
+	return nil, notSupported("unsave")
+}
+
+func (today) Util(function string, args []json.RawMessage) (any, error) {
+	if function != "sanitizeToolName" {
+		return nil, notSupported("util " + function)
+	}
+	if len(args) != 1 || text(args[0]) != nil {
+		return nil, fmt.Errorf("sanitizeToolName takes one text")
+	}
+	return connectors.SanitizeToolName(get[string](args[0])), nil
+}

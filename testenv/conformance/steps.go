@@ -1,0 +1,273 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+func code(st step) string {
+	text := get[string](st.arg)
+	if missing := get[int](st.keys["pad"]) - signals.Units(text); missing > 0 {
+		text += strings.Repeat("x", missing)
+	}
+	return text
+}
+
+func (s *run) execute(ctx context.Context, st step) (any, error) {
+	o, err := s.client.Execute(ctx, code(st), codemode.ExecuteOptions{})
+	s.remember(st, o)
+	return o, err
+}
+
+func (s *run) start(ctx context.Context, st step) (any, error) {
+	o, err := s.client.Execute(ctx, code(st), codemode.ExecuteOptions{NoWait: true})
+	s.remember(st, o)
+	return absent{}, err
+}
+
+// remember makes an execution the one that steps without an id act on.
+func (s *run) remember(st step, o signals.Outcome) {
+	if o.ExecutionID == "" {
+		return
+	}
+	s.current = o.ExecutionID
+	s.started[s.clientFor] = append(s.started[s.clientFor], o.ExecutionID)
+	if st.has("as") {
+		s.names[get[string](st.keys["as"])] = o.ExecutionID
+	}
+}
+
+func (s *run) executeMany(ctx context.Context, st step) (any, error) {
+	programs := get[[]string](st.arg)
+	outcomes, err := together(len(programs), func(i int) (signals.Outcome, error) {
+		return s.client.Execute(ctx, programs[i], codemode.ExecuteOptions{})
+	})
+	for _, o := range outcomes {
+		s.started[s.clientFor] = append(s.started[s.clientFor], o.ExecutionID)
+	}
+	return outcomes, err
+}
+
+func together(n int, do func(int) (signals.Outcome, error)) ([]signals.Outcome, error) {
+	outcomes, errs := make([]signals.Outcome, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { outcomes[i], errs[i] = do(i) })
+	}
+	wg.Wait()
+	return outcomes, errors.Join(errs...)
+}
+
+const eventually = 60 * time.Second
+
+// eventually polls the record, which is exact, and answers with the outcome of the moment.
+func (s *run) eventually(ctx context.Context, st step) (any, error) {
+	want := signals.Status(get[string](st.arg))
+	ctx, cancel := context.WithTimeout(ctx, eventually)
+	defer cancel()
+	for {
+		o, err := s.outcome(ctx, want)
+		if err != nil || o.Status == want {
+			return o, err
+		}
+		select {
+		case <-time.After(lagPause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("after %s the execution is %s, not %s", eventually, o.Status, want)
+		}
+	}
+}
+
+// outcome is that of now. It waits for none unless the record says that the one wanted is there.
+func (s *run) outcome(ctx context.Context, want signals.Status) (signals.Outcome, error) {
+	r, err := s.client.Show(ctx, s.current)
+	if err != nil || r == nil {
+		return signals.Outcome{}, errors.Join(err, s.unknown(r))
+	}
+	now := signals.Outcome{Status: r.Status, ExecutionID: r.ID, Calls: r.Log, Pass: r.Passes}
+	if r.Status != want || want == signals.Running {
+		return now, nil
+	}
+	return s.client.Wait(ctx, s.current, 0)
+}
+
+func (s *run) unknown(r *signals.Record) error {
+	if r == nil {
+		return fmt.Errorf("there is no execution %q", s.current)
+	}
+	return nil
+}
+
+func (s *run) approve(ctx context.Context, _ step) (any, error) {
+	return s.client.Approve(ctx, s.current, signals.Approve{})
+}
+
+func (s *run) approveID(ctx context.Context, st step) (any, error) {
+	return s.client.Approve(ctx, get[string](st.arg), signals.Approve{})
+}
+
+func (s *run) approveIfPaused(ctx context.Context, st step) (any, error) {
+	o, err := s.client.Approve(ctx, s.current, signals.Approve{})
+	if err == nil && o.Status == signals.Failed && strings.Contains(o.Error, "not paused") {
+		return s.record(ctx, st)
+	}
+	return o, err
+}
+
+func (s *run) approveTwice(ctx context.Context, _ step) (any, error) {
+	return together(2, func(int) (signals.Outcome, error) { return s.client.Approve(ctx, s.current, signals.Approve{}) })
+}
+
+func (s *run) reject(ctx context.Context, st step) (any, error) {
+	seq := get[int](st.arg)
+	return s.client.Reject(ctx, s.current, signals.Reject{Seq: &seq})
+}
+
+func (s *run) rejectID(ctx context.Context, st step) (any, error) {
+	seq := get[int](st.keys["seq"])
+	return s.client.Reject(ctx, get[string](st.arg), signals.Reject{Seq: &seq})
+}
+
+func (s *run) pending(ctx context.Context, st step) (any, error) {
+	if st.isTrue() {
+		return s.client.Pending(ctx, "")
+	}
+	name := get[string](st.arg)
+	id, ok := s.names[name]
+	if !ok {
+		return nil, fmt.Errorf("no execution is remembered as %q", name)
+	}
+	return s.client.Pending(ctx, id)
+}
+
+func (s *run) pendingID(ctx context.Context, st step) (any, error) {
+	return s.client.Pending(ctx, get[string](st.arg))
+}
+
+// record is null where there is none.
+func (s *run) record(ctx context.Context, _ step) (any, error) { return s.client.Show(ctx, s.current) }
+
+const allExecutions = 1000
+
+func (s *run) executions(ctx context.Context, st step) (any, error) {
+	limit := allExecutions
+	if !st.isTrue() {
+		limit = get[int](st.arg)
+	}
+	records, err := s.client.Executions(ctx, codemode.ListOptions{Limit: max(limit, 1)})
+	return records[:min(len(records), max(limit, 0))], err
+}
+
+func (s *run) rollback(ctx context.Context, _ step) (any, error) {
+	failed, err := s.later.Rollback(ctx, s.client, s.current)
+	if failed != "" {
+		return thrown(failed), err
+	}
+	return nil, err
+}
+
+func (s *run) expire(ctx context.Context, st step) (any, error) {
+	if err := s.listed(ctx); err != nil {
+		return nil, err
+	}
+	return s.later.Expire(ctx, s.client, milliseconds(get[float64](st.arg)))
+}
+
+func (s *run) prune(ctx context.Context, st step) (any, error) {
+	if err := s.listed(ctx); err != nil {
+		return nil, err
+	}
+	return s.later.Prune(ctx, s.client, get[int](st.arg))
+}
+
+// listed waits until lists show each execution of the scenario with its true status, or as long as lists may lag.
+func (s *run) listed(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < lag; time.Sleep(lagPause) {
+		current, err := s.listsAreCurrent(ctx)
+		if err != nil || current {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *run) listsAreCurrent(ctx context.Context) (bool, error) {
+	for _, id := range s.started[s.clientFor] {
+		r, err := s.client.Show(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if r == nil {
+			continue // deleted
+		}
+		listed, err := s.client.Executions(ctx, codemode.ListOptions{Limit: len(s.started[s.clientFor]), Status: r.Status})
+		if err != nil || !contains(listed, id) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func contains(records []signals.Record, id string) bool {
+	for _, r := range records {
+		if r.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *run) remove(ctx context.Context, _ step) (any, error) {
+	return s.later.Delete(ctx, s.client, s.current)
+}
+
+func (s *run) search(ctx context.Context, st step) (any, error) {
+	return s.later.Search(ctx, s.client, get[string](st.arg))
+}
+
+func (s *run) describe(ctx context.Context, st step) (any, error) {
+	return s.later.Describe(ctx, s.client, get[string](st.arg))
+}
+
+func (s *run) tool(ctx context.Context, st step) (any, error) {
+	description, err := s.later.Tool(ctx, s.client, get[toolOptions](st.arg))
+	return map[string]string{"description": description}, err
+}
+
+func (s *run) validate(_ context.Context, st step) (any, error) { return s.later.Validate(st.arg) }
+
+func (s *run) save(ctx context.Context, st step) (any, error) {
+	return s.later.Save(ctx, s.client, get[string](st.arg), s.current, get[string](st.keys["description"]))
+}
+
+func (s *run) snippets(ctx context.Context, _ step) (any, error) {
+	return s.later.Snippets(ctx, s.client)
+}
+
+func (s *run) unsave(ctx context.Context, st step) (any, error) {
+	return s.later.Unsave(ctx, s.client, get[string](st.arg))
+}
+
+func (s *run) util(_ context.Context, st step) (any, error) {
+	args := get[[]json.RawMessage](st.keys["args"])
+	return s.later.Util(get[string](st.arg), args)
+}
+
+func (s *run) nothing(context.Context, step) (any, error) { return absent{}, nil }
+
+func (s *run) wait(ctx context.Context, st step) (any, error) {
+	select {
+	case <-time.After(milliseconds(get[float64](st.arg))):
+		return absent{}, nil
+	case <-ctx.Done():
+		return absent{}, ctx.Err()
+	}
+}
