@@ -101,11 +101,11 @@ func (s *mcpSession) request(ctx context.Context, method string, params map[stri
 	response, err := s.exchange(ctx, request)
 	switch {
 	case err != nil:
-		begun := out.withdraw()
-		if begun && ctx.Err() != nil {
+		late := out.withdraw()
+		if late && ctx.Err() != nil {
 			s.cancel(ctx, request.ID)
 		}
-		return nil, s.failure(ctx, method, begun, err)
+		return nil, s.failure(ctx, method, late, err)
 	case response.Error != nil:
 		return nil, &mcpError{Code: response.Error.Code, Message: s.redact.apply(response.Error.Message)}
 	}
@@ -209,13 +209,13 @@ func (s *mcpSession) cancel(ctx context.Context, id mcp.RequestId) {
 }
 
 // failure types what went wrong with a request, and drops the session when it is lost.
-func (s *mcpSession) failure(ctx context.Context, method string, begun bool, err error) error {
+func (s *mcpSession) failure(ctx context.Context, method string, late bool, err error) error {
 	refused := isWriteError(err) || errors.Is(err, transport.ErrSessionTerminated)
 	gone := refused || errors.Is(err, transport.ErrTransportClosed)
 	if gone {
 		s.drop()
 	}
-	if !begun || refused || isDialError(err) {
+	if !late || refused || isDialError(err) {
 		return &unsentError{s.redact.apply(fmt.Sprintf("%s could not be sent to the MCP server of connector %q: %v", method, s.connector, err))}
 	}
 	text := fmt.Sprintf("the MCP server of connector %q has not answered %s", s.connector, method)
