@@ -1,0 +1,92 @@
+package codemode
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Config is what a codemode.yaml says about the worker of one runtime. How to reach Temporal is not part of it: that is
+// the environment's, as for every other Temporal program.
+type Config struct {
+	Runtime string
+	// Connectors stand in the order of the file, which is the one that programs and models see.
+	Connectors []ConnectorConfig
+	Limits     ConfigLimits
+}
+
+// ConnectorConfig is one entry of connectors.
+type ConnectorConfig struct {
+	Name string
+	MCP  *connectors.MCPOptions
+	// Rules stand in the order of the file: of several that match a tool, the first counts.
+	Rules []connectors.Rule
+}
+
+// ConfigLimits are the entries of limits; zero fields have their defaults.
+type ConfigLimits struct {
+	signals.Limits
+	PassTimeout time.Duration
+	// Memory is what one pass may use, in bytes. It needs a sandbox in a process of its own: passes inside the worker's
+	// process are not bounded by it.
+	Memory int64
+}
+
+// LoadConfig reads a configuration in YAML or JSON. Its error lists every mistake, each with file and line; it never
+// shows what a ${VARIABLE} stood for.
+func LoadConfig(path string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("find the directory of %s: %w", path, err)
+	}
+	r := &configReader{file: path, dir: dir, lookup: os.LookupEnv}
+	c := &Config{Runtime: signals.DefaultRuntime}
+	if root := r.parse(data); root != nil {
+		r.config(root, c)
+	}
+	return c, r.err()
+}
+
+func (r *configReader) config(root *yaml.Node, c *Config) {
+	r.fields(root, "the configuration", map[string]take{
+		"runtime":    func(key string, n *yaml.Node) { r.runtime(key, n, c) },
+		"connectors": func(key string, n *yaml.Node) { c.Connectors = r.connectors(key, n) },
+		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
+	})
+}
+
+func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
+	name, ok := r.text(key, n)
+	if !ok {
+		return
+	}
+	if err := signals.CheckRuntime(name.value); err != nil {
+		r.reject(n, name, "%v", err)
+	}
+	c.Runtime = name.value
+}
+
+// Options makes the options of a worker. The connectors start nothing before they are used.
+func (c *Config) Options() (Options, error) {
+	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}}
+	for _, connector := range c.Connectors {
+		if connector.MCP == nil {
+			return Options{}, fmt.Errorf("connector %q names no MCP server", connector.Name)
+		}
+		o.Connectors = append(o.Connectors, connectors.MCP(connector.Name, *connector.MCP))
+		if len(connector.Rules) > 0 {
+			o.Rules[connector.Name] = connector.Rules
+		}
+	}
+	return o, nil
+}

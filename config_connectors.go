@@ -1,0 +1,112 @@
+package codemode
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/temporal-codemode/codemode/connectors"
+)
+
+func (r *configReader) connectors(key string, n *yaml.Node) []ConnectorConfig {
+	var list []ConnectorConfig
+	for _, e := range r.entries(key, n) {
+		if err := checkConnector(e.key); err != nil {
+			r.fail(e.name, "%v", err)
+		}
+		list = append(list, r.connector(e))
+	}
+	return list
+}
+
+// checkConnector asks the connectors package, which alone knows the rules for names.
+func checkConnector(name string, rules ...connectors.Rule) error {
+	_, err := connectors.NewSet(context.Background(), []connectors.Connector{connectors.New(name, "")},
+		map[string][]connectors.Rule{name: rules})
+	return err
+}
+
+func (r *configReader) connector(e entry) ConnectorConfig {
+	c := ConnectorConfig{Name: e.key, MCP: &connectors.MCPOptions{}}
+	found := r.fields(e.value, "connector "+strconv.Quote(e.key), map[string]take{
+		"mcp":     func(key string, n *yaml.Node) { r.mcp(key, n, c.MCP) },
+		"openapi": r.openAPI,
+		"instructions": func(key string, n *yaml.Node) {
+			t, _ := r.text(key, n)
+			c.MCP.Instructions = t.value
+		},
+		"annotations": func(key string, n *yaml.Node) {
+			c.MCP.IgnoreAnnotations = choice(r, key, n, map[string]bool{"trust": false, "ignore": true})
+		},
+		"tools": func(key string, n *yaml.Node) { c.Rules = r.tools(key, n) },
+	})
+	switch {
+	case found["mcp"] == nil && found["openapi"] == nil:
+		r.fail(e.name, "connector %q says neither \"mcp\" nor \"openapi\"", e.key)
+	case found["mcp"] != nil && found["openapi"] != nil:
+		r.fail(e.name, "connector %q says both \"mcp\" and \"openapi\": make two connectors of it", e.key)
+	}
+	return c
+}
+
+func (r *configReader) mcp(key string, n *yaml.Node, o *connectors.MCPOptions) {
+	found := r.fields(n, key, map[string]take{
+		"command": func(key string, n *yaml.Node) {
+			t, _ := r.text(key, n)
+			o.Command = r.path(t.value)
+		},
+		"args":    func(key string, n *yaml.Node) { o.Args = r.args(key, n) },
+		"env":     func(key string, n *yaml.Node) { o.Env = r.strings(key, n) },
+		"url":     func(key string, n *yaml.Node) { r.text(key, n) },
+		"headers": func(key string, n *yaml.Node) { r.strings(key, n) },
+	})
+	switch url, command := found["url"], found["command"]; {
+	case url != nil:
+		r.fail(url, `this version cannot reach MCP servers by "url" yet: give the "command" that starts one`)
+	case command == nil:
+		r.fail(n, `%s needs "command", which starts the server`, key)
+	case command.Value == "":
+		r.fail(command, `"command" is empty`)
+	case found["headers"] != nil:
+		r.fail(found["headers"], `"headers" belong to a server that is reached by "url"; give a "command" its secrets as "env"`)
+	}
+}
+
+func (r *configReader) openAPI(key string, n *yaml.Node) {
+	r.fields(n, key, map[string]take{
+		"document": func(key string, n *yaml.Node) { r.text(key, n) },
+		"baseURL":  func(key string, n *yaml.Node) { r.text(key, n) },
+		"headers":  func(key string, n *yaml.Node) { r.strings(key, n) },
+	})
+	r.fail(n, `this version has no connectors for OpenAPI documents yet: use "mcp" with a "command"`)
+}
+
+func (r *configReader) args(key string, n *yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "%s must be a list, but is %s", key, shown(n))
+		return nil
+	}
+	var list []string
+	for i, item := range n.Content {
+		t, _ := r.scalar("item "+strconv.Itoa(i+1)+" of "+key, resolve(item))
+		list = append(list, r.path(t.value))
+	}
+	return list
+}
+
+func (r *configReader) strings(key string, n *yaml.Node) map[string]string {
+	values := map[string]string{}
+	for _, e := range r.entries(key, n) {
+		t, _ := r.scalar(strconv.Quote(e.key), e.value)
+		values[e.key] = t.value
+	}
+	return values
+}
+
+func wordList[T any](words map[string]T) string {
+	return strings.Join(slices.Sorted(maps.Keys(words)), " or ")
+}

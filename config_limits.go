@@ -1,0 +1,21 @@
+package codemode
+
+import "gopkg.in/yaml.v3"
+
+func (r *configReader) limits(key string, n *yaml.Node, l *ConfigLimits) {
+	count := func(to *int) take { return func(key string, n *yaml.Node) { *to = r.count(key, n) } }
+	millis := func(to *int64) take {
+		return func(key string, n *yaml.Node) { *to = r.duration(key, n).Milliseconds() }
+	}
+	r.fields(n, key, map[string]take{
+		"passTimeout":   func(key string, n *yaml.Node) { l.PassTimeout = r.duration(key, n) },
+		"pausedTTL":     millis(&l.PausedTTLMs),
+		"runTime":       millis(&l.RunTimeMs),
+		"memory":        func(key string, n *yaml.Node) { l.Memory = r.size(key, n) },
+		"historyBytes":  func(key string, n *yaml.Node) { l.HistoryBytes = int(r.size(key, n)) },
+		"inlineCalls":   count(&l.InlineCalls),
+		"gatedCalls":    count(&l.GatedCalls),
+		"passes":        count(&l.Passes),
+		"historyEvents": count(&l.HistoryEvents),
+	})
+}
