@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"sync"
 )
 
@@ -106,9 +107,12 @@ func (c *child) kill() {
 	_ = c.command.Wait()
 }
 
-// complaint is what the process wrote although a healthy one writes nothing.
-func (c *child) complaint() error {
-	if text := c.stderr.text(); text != "" {
+// alarms are what a worker must never write. Errors of activities are no alarm: a killed one leaves some.
+var alarms = regexp.MustCompile(`DATA RACE|panic|fatal error`)
+
+// alarm tells of a race or a panic in the process.
+func (c *child) alarm() error {
+	if text := c.stderr.text(); alarms.MatchString(text) {
 		return fmt.Errorf("the worker process wrote: %s", text)
 	}
 	return nil

@@ -31,32 +31,43 @@ type toolCall struct {
 }
 
 func newMCPServer() *mcpServer {
-	s := server.NewMCPServer("fixture", "1", server.WithInstructions("server words"))
-	m := &mcpServer{server: s, calls: []toolCall{}}
-	text, image := mcp.NewTextContent, mcp.NewImageContent(onePixel, "image/png")
-	results := []struct {
-		name, description string
-		result            mcp.CallToolResult
-	}{
-		{"list-prs", "List pull requests", mcp.CallToolResult{Content: []mcp.Content{text(`[{"n":1}]`)}}},
-		{"err", "", mcp.CallToolResult{
-			IsError: true, StructuredContent: map[string]int{"a": 1}, Content: []mcp.Content{text("line1"), image, text("line2")},
-		}},
-		{"err0", "", mcp.CallToolResult{IsError: true, Content: []mcp.Content{}}},
-		{"structured", "", mcp.CallToolResult{StructuredContent: map[string]int{"a": 1}, Content: []mcp.Content{text("ignored")}}},
-		{"mixed", "", mcp.CallToolResult{Content: []mcp.Content{text("text"), image}}},
-		{"empty", "", mcp.CallToolResult{Content: []mcp.Content{}}},
-		{"compat", "", mcp.CallToolResult{}}, // answered by compat
-		{"multi", "", mcp.CallToolResult{Content: []mcp.Content{text("one"), text("two")}}},
-	}
-	for _, r := range results {
-		s.AddTool(mcp.NewTool(r.name, mcp.WithDescription(r.description)),
-			func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &r.result, nil })
-	}
-	s.AddTool(mcp.NewTool("txt"), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return mcp.NewToolResultText(r.GetString("text", "")), nil
+	tools := fixtureTools()
+	// mcp-go sorts tools by name; here they come as the fixture lists them.
+	inOrder := server.WithToolFilter(func(_ context.Context, sorted []mcp.Tool) []mcp.Tool {
+		position := func(t mcp.Tool) int {
+			return slices.IndexFunc(tools, func(f server.ServerTool) bool { return f.Tool.Name == t.Name })
+		}
+		return slices.SortedFunc(slices.Values(sorted), func(a, b mcp.Tool) int { return position(a) - position(b) })
 	})
-	return m
+	s := server.NewMCPServer("fixture", "1", server.WithInstructions("server words"), inOrder)
+	s.AddTools(tools...)
+	return &mcpServer{server: s, calls: []toolCall{}}
+}
+
+func fixtureTools() []server.ServerTool {
+	text, image := mcp.NewTextContent, mcp.NewImageContent(onePixel, "image/png")
+	txt := func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText(r.GetString("text", "")), nil
+	}
+	structured := map[string]int{"a": 1}
+	return []server.ServerTool{
+		answers("list-prs", mcp.CallToolResult{Content: []mcp.Content{text(`[{"n":1}]`)}}, mcp.WithDescription("List pull requests")),
+		{Tool: mcp.NewTool("txt"), Handler: txt},
+		answers("err", mcp.CallToolResult{
+			IsError: true, StructuredContent: structured, Content: []mcp.Content{text("line1"), image, text("line2")},
+		}),
+		answers("err0", mcp.CallToolResult{IsError: true, Content: []mcp.Content{}}),
+		answers("structured", mcp.CallToolResult{StructuredContent: structured, Content: []mcp.Content{text("ignored")}}),
+		answers("mixed", mcp.CallToolResult{Content: []mcp.Content{text("text"), image}}),
+		answers("empty", mcp.CallToolResult{Content: []mcp.Content{}}),
+		answers("compat", mcp.CallToolResult{}), // see compat
+		answers("multi", mcp.CallToolResult{Content: []mcp.Content{text("one"), text("two")}}),
+	}
+}
+
+func answers(name string, result mcp.CallToolResult, options ...mcp.ToolOption) server.ServerTool {
+	handler := func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &result, nil }
+	return server.ServerTool{Tool: mcp.NewTool(name, options...), Handler: handler}
 }
 
 const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="

@@ -44,10 +44,10 @@ func (r *Runner) Run(ctx context.Context, l Loaded) error {
 	defer s.stop()
 	for _, step := range l.steps {
 		if err := s.step(ctx, step); err != nil {
-			return errors.Join(fmt.Errorf("step %d %w", step.number, err), s.complaints())
+			return errors.Join(fmt.Errorf("step %d %w", step.number, err), s.alarm())
 		}
 	}
-	return s.complaints()
+	return s.alarm()
 }
 
 // run is a scenario under way.
@@ -86,7 +86,7 @@ func (s *run) step(ctx context.Context, st step) error {
 		return err
 	}
 	if err := st.check(value); err != nil {
-		return err
+		return told(err, value)
 	}
 	return st.checkTime(time.Since(began))
 }
@@ -123,6 +123,14 @@ func (s *run) value(ctx context.Context, st step, prepared error) (any, error) {
 		return thrown(err.Error()), nil
 	}
 	return asJSON(answer)
+}
+
+// told adds why the operation failed to a mismatch that does not show it.
+func told(err error, value any) error {
+	if message, ok := field(value, "THROWN").(string); ok && len(value.(map[string]any)) == 1 {
+		return fmt.Errorf("%w (it failed: %s)", err, message)
+	}
+	return err
 }
 
 func thrown(message string) any { return map[string]any{"THROWN": message} }
@@ -173,10 +181,10 @@ func (s *run) needWorker() error {
 	return err
 }
 
-// complaints fails a scenario whose worker reported a race or an error of the SDK.
-func (s *run) complaints() error {
+// alarm fails a scenario whose worker had a race or a panic.
+func (s *run) alarm() error {
 	if s.worker == nil {
 		return nil
 	}
-	return s.worker.complaint()
+	return s.worker.alarm()
 }

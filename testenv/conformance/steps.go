@@ -35,13 +35,20 @@ func (s *run) start(ctx context.Context, st step) (any, error) {
 
 // remember makes an execution the one that steps without an id act on.
 func (s *run) remember(st step, o signals.Outcome) {
+	s.note(o)
 	if o.ExecutionID == "" {
 		return
 	}
 	s.current = o.ExecutionID
-	s.started[s.clientFor] = append(s.started[s.clientFor], o.ExecutionID)
 	if st.has("as") {
 		s.names[get[string](st.keys["as"])] = o.ExecutionID
+	}
+}
+
+// note keeps the id for when lists have to show it.
+func (s *run) note(o signals.Outcome) {
+	if o.ExecutionID != "" {
+		s.started[s.clientFor] = append(s.started[s.clientFor], o.ExecutionID)
 	}
 }
 
@@ -51,7 +58,7 @@ func (s *run) executeMany(ctx context.Context, st step) (any, error) {
 		return s.client.Execute(ctx, programs[i], codemode.ExecuteOptions{})
 	})
 	for _, o := range outcomes {
-		s.started[s.clientFor] = append(s.started[s.clientFor], o.ExecutionID)
+		s.note(o)
 	}
 	return outcomes, err
 }

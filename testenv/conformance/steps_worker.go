@@ -31,7 +31,7 @@ func (s *run) set(ctx context.Context, st step) (any, error) {
 
 // restart kills the worker and starts another one that runs the same.
 func (s *run) restart(ctx context.Context, st step) (any, error) {
-	if err := s.complaints(); err != nil {
+	if err := s.alarm(); err != nil {
 		return absent{}, err
 	}
 	s.stop()
