@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+type approveFlags struct {
+	seqs     []int
+	args     string
+	by, note string
+	noWait   bool
+}
+
+func (c *cli) approveVerb() *cobra.Command {
+	var f approveFlags
+	cmd := c.verb("approve ID", "Let pending calls run and wait for the outcome", shapeOutcome, knownID,
+		func(cmd *cobra.Command, args []string) (answer, error) { return c.approve(cmd.Context(), args[0], f) })
+	cmd.Long = "Let pending calls run, all of them or those of --seq, and wait for the outcome after that. What is approved is what\n" +
+		"is pending at this moment: each approval carries the digest of the arguments, and is refused if they are others by then."
+	cmd.Flags().IntSliceVar(&f.seqs, "seq", nil, "approve the call of this `number`; may be repeated")
+	cmd.Flags().StringVar(&f.args, "args", "", "arguments as `JSON` for the call to run with instead of its own")
+	cmd.Flags().StringVar(&f.by, "by", c.user, "`who` approves, for the record")
+	cmd.Flags().StringVar(&f.note, "note", "", "a `text` for the record")
+	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "do not wait for the outcome")
+	return cmd
+}
+
+func (f approveFlags) check() error {
+	if f.args != "" && !json.Valid([]byte(f.args)) {
+		return usagef("--args is not valid JSON: %s", signals.Cut(f.args, 100))
+	}
+	a := signals.Approve{Seqs: f.seqs, By: f.by, Note: f.note}
+	if f.args != "" {
+		a.Args = json.RawMessage(f.args)
+	}
+	if err := a.Check(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func (c *cli) approve(ctx context.Context, id string, f approveFlags) (answer, error) {
+	if err := f.check(); err != nil {
+		return answer{}, err
+	}
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	pending, err := conn.Pending(ctx, id)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(pending) == 0 {
+		out, err := conn.notPaused(ctx, id)
+		return c.outcomeAnswer(out, ""), err
+	}
+	approvals := f.approvals(pending)
+	if f.args != "" && len(approvals) > 1 {
+		return answer{}, usagef("--args edits one call, and several are pending (%s): say which with --seq", seqList(pending))
+	}
+	pass, refusal, err := c.send(ctx, conn, id, approvals)
+	if err != nil || refusal != nil {
+		return c.outcomeAnswer(orZero(refusal), ""), err
+	}
+	if f.noWait {
+		return c.startedAnswer(signals.Outcome{ExecutionID: id, Status: signals.Running}), nil
+	}
+	out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, pass) })
+	return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+}
+
+// unseen is a digest that no arguments have: what was not pending when we looked must not be approved by chance.
+const unseen = "not-seen"
+
+// approvals makes one approval for each call, bound to the arguments seen. Those that cannot apply come first, so that
+// a wrong number approves nothing.
+func (f approveFlags) approvals(pending []signals.PendingAction) []signals.Approve {
+	var sure, doomed []signals.Approve
+	digests := map[int]string{}
+	for _, a := range pending {
+		digests[a.Seq] = a.ArgsDigest
+	}
+	seqs := slices.Compact(slices.Sorted(slices.Values(f.seqs)))
+	if len(seqs) == 0 {
+		for _, a := range pending {
+			seqs = append(seqs, a.Seq)
+		}
+	}
+	for _, seq := range seqs {
+		a := signals.Approve{Seqs: []int{seq}, ArgsDigest: digests[seq], By: f.by, Note: f.note}
+		if f.args != "" {
+			a.Args = json.RawMessage(f.args)
+		}
+		if a.ArgsDigest == "" {
+			a.ArgsDigest = unseen
+			doomed = append(doomed, a)
+		} else {
+			sure = append(sure, a)
+		}
+	}
+	return append(doomed, sure...)
+}
+
+// send sends approvals one after the other. If the first is refused nothing was changed, and that is the answer; of
+// later ones it warns, since the outcome is that of the others.
+func (c *cli) send(ctx context.Context, conn *connection, id string, approvals []signals.Approve) (pass int, refusal *signals.Outcome, err error) {
+	for i, a := range approvals {
+		verdict, err := conn.Decide(ctx, id, a)
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case verdict.Accepted:
+			pass = verdict.Pass
+		case i == 0:
+			out := signals.ErrorOutcome(id, verdict.Error)
+			return 0, &out, nil
+		default:
+			fmt.Fprintf(c.err, "call %d was not approved: %s\n", a.Seqs[0], clean(verdict.Error))
+		}
+	}
+	return pass, nil, nil
+}
+
+func orZero(o *signals.Outcome) signals.Outcome {
+	if o == nil {
+		return signals.Outcome{}
+	}
+	return *o
+}
+
+// notPaused says in the reference's words why there is nothing to decide.
+func (c *connection) notPaused(ctx context.Context, id string) (signals.Outcome, error) {
+	record, err := c.Show(ctx, id)
+	switch {
+	case err != nil:
+		return signals.Outcome{}, err
+	case record == nil:
+		return signals.ErrorOutcome(id, signals.NoExecution(id)), nil
+	}
+	return signals.ErrorOutcome(id, signals.NotPaused(id, record.Status)), nil
+}
+
+func seqList(pending []signals.PendingAction) string {
+	var list []string
+	for _, a := range pending {
+		list = append(list, fmt.Sprintf("%d %s.%s", a.Seq, a.Connector, a.Method))
+	}
+	return strings.Join(list, ", ")
+}
+
+type rejectFlags struct {
+	signals.Reject
+	seq int
+}
+
+func (c *cli) rejectVerb() *cobra.Command {
+	var f rejectFlags
+	cmd := c.verb("reject ID", "Refuse a pending call, which ends the execution", shapeBool, knownID,
+		func(cmd *cobra.Command, args []string) (answer, error) {
+			if cmd.Flags().Changed("seq") {
+				f.Seq = &f.seq
+			}
+			return c.reject(cmd.Context(), args[0], f.Reject)
+		})
+	cmd.Long = "Refuse a pending call. The execution ends as rejected, or with --continue goes on with a RejectedError at that call.\n" +
+		"Prints true when that was done (exit 0), and false when nothing was pending to reject (exit 1) or there is no such\n" +
+		"execution (exit 4)."
+	cmd.Flags().IntVar(&f.seq, "seq", 0, "the call of this `number`; needed when several are pending")
+	cmd.Flags().StringVar(&f.By, "by", c.user, "`who` rejects, for the record")
+	cmd.Flags().StringVar(&f.Reason, "reason", "", "a `text` for the record and the program")
+	cmd.Flags().BoolVar(&f.Continue, "continue", false, "let the program go on with a RejectedError")
+	return cmd
+}
+
+func (c *cli) reject(ctx context.Context, id string, r signals.Reject) (answer, error) {
+	if err := r.Check(); err != nil {
+		return answer{}, usageError{err}
+	}
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	pending, err := conn.Pending(ctx, id)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(pending) == 0 {
+		out, err := conn.notPaused(ctx, id)
+		return booleanAnswer(false, out.Error, outcomeCode(out)), err
+	}
+	if r.Seq == nil && len(pending) > 1 {
+		return answer{}, usagef("several calls are pending (%s): say which with --seq", seqList(pending))
+	}
+	if r.Seq == nil {
+		r.Seq = &pending[0].Seq
+	}
+	stop := c.err.live("rejecting in " + id)
+	done, err := conn.Reject(ctx, id, r)
+	stop()
+	if !done {
+		return booleanAnswer(false, fmt.Sprintf("Call %d of execution %q is not pending.", *r.Seq, id), exitError), err
+	}
+	return booleanAnswer(true, "rejected", exitDone), err
+}
+
+func (c *cli) cancelVerb() *cobra.Command {
+	cmd := c.verb("cancel ID", "End an execution as an error; calls that run are awaited", shapeBool, knownID,
+		func(cmd *cobra.Command, args []string) (answer, error) { return c.cancel(cmd.Context(), args[0]) })
+	cmd.Long = "End an execution. What runs at this moment is awaited and recorded, then it has status error and the error\n" +
+		"\"Execution cancelled\". Prints true when it has ended (exit 0), and false when it had ended before (exit 1) or there is\n" +
+		"no such execution (exit 4)."
+	return cmd
+}
+
+func (c *cli) cancel(ctx context.Context, id string) (answer, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	stop := c.err.live("cancelling " + id)
+	done, err := conn.Cancel(ctx, id)
+	stop()
+	if done || err != nil {
+		return booleanAnswer(done, "cancelled", exitDone), err
+	}
+	record, err := conn.Show(ctx, id)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case record == nil:
+		return booleanAnswer(false, fmt.Sprintf("No execution %q.", id), exitNotFound), nil
+	}
+	return booleanAnswer(false, fmt.Sprintf("Execution %q has ended already (status: %s).", id, record.Status), exitError), nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// check is one line of doctor.
+type check struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+func (c *cli) doctorVerb() *cobra.Command {
+	cmd := c.verb("doctor", "Tell what is missing to run programs", shapeList, cobra.NoArgs,
+		func(cmd *cobra.Command, _ []string) (answer, error) { return c.doctor(cmd.Context()) })
+	cmd.Long = "Check the server, its search attributes and the runtime's workers, and say what to do. Exits with 5 when there is no\n" +
+		"server or no worker; missing search attributes only make lists slower."
+	return cmd
+}
+
+func (c *cli) doctor(ctx context.Context) (answer, error) {
+	conn, err := c.connect(ctx)
+	var none *codemode.NoServerError
+	if errors.As(err, &none) {
+		return checksAnswer([]check{noServer(none), unknown("search attributes"), unknown("worker")}), nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	return checksAnswer([]check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime)}), nil
+}
+
+func checksAnswer(list []check) answer {
+	a := answer{document: list, text: func(p *page) { showChecks(p, list) }}
+	for _, c := range list {
+		if !c.OK && c.Check != "search attributes" {
+			a.code = exitNobody
+		}
+	}
+	return a
+}
+
+func unknown(name string) check {
+	return check{Check: name, Detail: "cannot be checked without a server"}
+}
+
+func noServer(e *codemode.NoServerError) check {
+	if e.Namespace != "" {
+		return check{Check: "server", Detail: fmt.Sprintf("%s answers, but has no namespace %q", e.Address, e.Namespace),
+			Fix: fmt.Sprintf("temporal operator namespace create --namespace %s, or set TEMPORAL_NAMESPACE", e.Namespace)}
+	}
+	return check{Check: "server", Detail: fmt.Sprintf("%s cannot be reached: %v", e.Address, e.Err),
+		Fix: "start one (go run ./testenv/dev --headless) or set TEMPORAL_ADDRESS"}
+}
+
+func (c *connection) namespace() string { return cmp.Or(c.options.Namespace, client.DefaultNamespace) }
+
+func (c *connection) checkServer(ctx context.Context) check {
+	detail := fmt.Sprintf("%s, namespace %s", cmp.Or(c.options.HostPort, client.DefaultHostPort), c.namespace())
+	info, err := c.temporal.WorkflowService().GetSystemInfo(ctx, &workflowservice.GetSystemInfoRequest{})
+	if err != nil {
+		return check{Check: "server", Detail: fmt.Sprintf("%s: %v", detail, err), Fix: "look at the server's log"}
+	}
+	return check{Check: "server", OK: true, Detail: detail + ", version " + info.GetServerVersion()}
+}
+
+func (c *connection) checkAttributes(ctx context.Context) check {
+	result := check{Check: "search attributes"}
+	known, err := c.temporal.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: c.namespace()})
+	if err != nil {
+		result.Detail, result.Fix = fmt.Sprintf("cannot be read: %v", err), "lists work without them; ask whoever runs the server whether they are there"
+		return result
+	}
+	var missing, create []string
+	for _, name := range []string{signals.AttributeRuntime, signals.AttributeStatus} {
+		if _, ok := known.GetCustomAttributes()[name]; !ok {
+			missing = append(missing, name)
+			create = append(create, "--name "+name+" --type Keyword")
+		}
+	}
+	if len(missing) == 0 {
+		result.OK, result.Detail = true, signals.AttributeRuntime+", "+signals.AttributeStatus
+		return result
+	}
+	result.Detail = strings.Join(missing, ", ") + " missing: lists are slower"
+	result.Fix = fmt.Sprintf("start a worker that may add them, or: temporal operator search-attribute create --namespace %s %s", c.namespace(), strings.Join(create, " "))
+	return result
+}
+
+func (c *connection) checkWorker(ctx context.Context, runtime string) check {
+	result := check{Check: "worker", Detail: "task queue " + signals.TaskQueue(runtime)}
+	polled, err := c.Polled(ctx)
+	switch {
+	case err != nil:
+		result.Detail += fmt.Sprintf(" cannot be described: %v", err)
+		result.Fix = "look at the server's log"
+	case !polled:
+		result.Detail += " is polled by nobody"
+		result.Fix = "start a worker: go run ./worker --config codemode.yaml"
+		if runtime != signals.DefaultRuntime {
+			result.Fix += " (with runtime: " + runtime + ")"
+		}
+	default:
+		result.OK = true
+		result.Detail += " is polled"
+	}
+	return result
+}

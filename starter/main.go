@@ -1,0 +1,33 @@
+// Command starter is Code Mode at the command line: it runs programs, decides what they wait for, and reads records.
+//
+//	go run ./starter run program.ts
+//	go run ./starter approve exec_…
+//
+// Where Temporal is, the environment says, as for every Temporal program: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+// TEMPORAL_PROFILE, TEMPORAL_API_KEY, TEMPORAL_TLS_… or a temporal.toml.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal does not wait
+	c := &cli{
+		in: os.Stdin, out: newScreen(os.Stdout), err: newScreen(os.Stderr), name: invocation(os.Args[0]), user: os.Getenv("USER"),
+	}
+	os.Exit(c.run(ctx, os.Args[1:]))
+}
+
+// invocation is how to type this command again. What go run built has a path that will be gone.
+func invocation(arg string) string {
+	if strings.Contains(arg, "go-build") {
+		return "go run ./starter"
+	}
+	return arg
+}

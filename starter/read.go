@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+func (c *cli) pendingVerb() *cobra.Command {
+	cmd := c.verb("pending [ID]", "List the calls that wait for a person", shapeList, atMostOneID,
+		func(cmd *cobra.Command, args []string) (answer, error) {
+			if len(args) == 0 {
+				return c.pending(cmd.Context(), "")
+			}
+			return c.pending(cmd.Context(), args[0])
+		})
+	cmd.Long = "List the calls that wait for a person, of one execution or of all of the runtime, with their arguments."
+	return cmd
+}
+
+func atMostOneID(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return errors.New("name one execution or none: " + cmd.UseLine())
+	}
+	return nil
+}
+
+func (c *cli) pending(ctx context.Context, id string) (answer, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	list, err := conn.Pending(ctx, id)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{document: list, text: func(p *page) { c.showAllPending(p, list) }}
+	if len(list) > 0 || id == "" {
+		return a, nil
+	}
+	out, err := conn.notPaused(ctx, id)
+	if outcomeCode(out) == exitNotFound {
+		a.code = exitNotFound
+		a.text = func(p *page) { p.styled(bad, "No execution %q.\n", id) }
+	}
+	return a, err
+}
+
+func (c *cli) listVerb() *cobra.Command {
+	var o codemode.ListOptions
+	var status string
+	cmd := c.verb("list", "List executions, the newest first", shapeList, cobra.NoArgs,
+		func(cmd *cobra.Command, _ []string) (answer, error) {
+			o.Status = signals.Status(status)
+			return c.list(cmd.Context(), o)
+		})
+	cmd.Flags().IntVar(&o.Limit, "limit", 20, "list at most this `many`")
+	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: "+statusNames())
+	return cmd
+}
+
+var statuses = []signals.Status{signals.Running, signals.Paused, signals.Completed, signals.Failed, signals.Rejected, signals.RolledBack}
+
+func statusNames() string {
+	var names []string
+	for _, s := range statuses {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c *cli) list(ctx context.Context, o codemode.ListOptions) (answer, error) {
+	if o.Limit < 1 {
+		return answer{}, usagef("--limit %d: at least 1", o.Limit)
+	}
+	if o.Status != "" && !slices.Contains(statuses, o.Status) {
+		return answer{}, usagef("--status %q: one of %s", o.Status, statusNames())
+	}
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	records, err := conn.Executions(ctx, o)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{document: records, text: func(p *page) { showList(p, records, time.Now()) }}, nil
+}
+
+func (c *cli) showVerb() *cobra.Command {
+	return c.verb("show ID", "Show the record of an execution: program, calls, decisions, outcome", shapeRecord, knownID,
+		func(cmd *cobra.Command, args []string) (answer, error) { return c.show(cmd.Context(), args[0]) })
+}
+
+func (c *cli) show(ctx context.Context, id string) (answer, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	record, err := conn.Show(ctx, id)
+	if err != nil {
+		return answer{}, err
+	}
+	if record == nil {
+		return answer{document: nil, code: exitNotFound, text: func(p *page) { p.styled(bad, "%s\n", fmt.Sprintf("No execution %q.", id)) }}, nil
+	}
+	return answer{document: record, text: func(p *page) { c.showRecord(p, record) }}, nil
+}
