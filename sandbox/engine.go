@@ -61,7 +61,10 @@ type engine struct {
 	fatal   *Failure
 	stopped atomic.Bool // the interrupt flag that goja clears when it unwinds
 	expired atomic.Bool
-	closed  bool // a completion did not fit: the pass ends here
+	heavy   func() bool // of a child: much memory is in use
+	killed  atomic.Pointer[Failure]
+	wake    chan struct{} // rouses an idle loop that was killed
+	closed  bool          // a completion did not fit: the pass ends here
 
 	errorsAt []errorAt
 }
@@ -102,7 +105,7 @@ func newEngine(ctx context.Context, pass Pass, host Host) *engine {
 	e := &engine{
 		pass: pass, limits: limits, host: host, ctx: ctx, vm: goja.New(), clock: pass.Start, started: time.Now(),
 		random: seeded(pass.Seed), calls: map[int]*call{}, recorded: map[int]*Entry{}, open: map[int]OpenCall{},
-		running: map[int]*call{}, inbox: make(chan completion, limits.Parallel), timers: map[int]*timer{},
+		running: map[int]*call{}, wake: make(chan struct{}, 1), inbox: make(chan completion, limits.Parallel), timers: map[int]*timer{},
 		console: console{skip: pass.Lines, maxBytes: limits.ConsoleBytes, maxLines: limits.ConsoleLines},
 	}
 	for i := range pass.Log {
@@ -150,6 +153,16 @@ func (e *engine) interrupt() {
 	e.vm.Interrupt("stopped")
 }
 
+// kill ends the pass with a failure from another goroutine than the engine's.
+func (e *engine) kill(f *Failure) {
+	e.killed.CompareAndSwap(nil, f)
+	e.interrupt()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
 // abort ends the pass with a failure that the program cannot catch.
 func (e *engine) abort(f *Failure) {
 	if e.fatal == nil {
@@ -160,9 +173,13 @@ func (e *engine) abort(f *Failure) {
 
 func (e *engine) failureOf(err error) *Failure {
 	var overflow *goja.StackOverflowError
-	switch {
+	switch killed := e.killed.Load(); {
+	case killed != nil:
+		return killed
 	case errors.As(err, &overflow):
 		return &Failure{Kind: StackOverflow, Message: "RangeError: Maximum call stack size exceeded"}
+	case e.expired.Load() && e.heavy != nil && e.heavy():
+		return &Failure{Kind: OutOfMemory, Message: "Execution timed out while it used much memory. Work on less at once: read in pages, and keep only what you need."}
 	case e.expired.Load():
 		return &Failure{Kind: TimedOut, Message: "Execution timed out"}
 	}
@@ -388,6 +405,7 @@ func (e *engine) wait() error {
 		e.arrived(c)
 	case <-timeout.C:
 	case <-e.ctx.Done():
+	case <-e.wake:
 	case <-e.expiry():
 	}
 	return nil
@@ -440,6 +458,10 @@ func (e *engine) finish() Result {
 
 // takeValue serializes the program's value; one that does not fit beside the rest waits for the next pass.
 func (e *engine) takeValue() {
+	if s, ok := e.main.value.(goja.String); ok && s.Length() > maxFinalUnits {
+		e.fatal = &Failure{Kind: TooLarge, Subject: "The final result", Size: s.Length(), Limit: e.limits.ValueUnits}
+		return
+	}
 	text, units, failure := e.encode("The final result", e.main.value)
 	switch {
 	case failure != nil:
@@ -452,6 +474,9 @@ func (e *engine) takeValue() {
 		e.result.Value, e.result.Units = text, units
 	}
 }
+
+// maxFinalUnits is the length past which a final text is not even looked at.
+const maxFinalUnits = 64 << 20
 
 // fail turns the result into a failure; calls cut off in flight are recorded as such.
 func (e *engine) fail() {
@@ -502,8 +527,8 @@ func (e *engine) takeBlocked() {
 func (e *engine) thrown() *Failure {
 	f := &Failure{Kind: Thrown, Message: "The program threw a value that cannot be described"}
 	pair, err := e.js.describe(goja.Undefined(), e.main.value)
-	if err != nil {
-		return f
+	if err != nil { // the value's own getters may have been cut off
+		return e.failureOf(err)
 	}
 	object := pair.ToObject(e.vm)
 	f.Message = cut(object.Get("0").String(), 8192)

@@ -47,6 +47,7 @@ type Pass struct {
 // Limits bound one pass; a zero field means its default.
 type Limits struct {
 	Timeout      time.Duration // wall clock of the pass: 60 s
+	CPU          time.Duration // processor time of the pass, in a child: 30 s
 	Rollover     time.Duration // a pass ends at a call boundary after this: 20 s
 	Parallel     int           // inline calls at once: 16
 	InlineCalls  int           // new inline calls and steps in this pass: 10,000
@@ -187,6 +188,8 @@ const (
 	NotSerializable FailureKind = "not serializable"
 	BudgetExceeded  FailureKind = "budget"
 	StackOverflow   FailureKind = "stack"
+	OutOfMemory     FailureKind = "memory"
+	Crashed         FailureKind = "crashed"
 )
 
 // Failure is why a program ended as an error.
@@ -203,6 +206,7 @@ type Failure struct {
 
 func (l Limits) withDefaults() Limits {
 	l.Timeout = orElse(l.Timeout, 60*time.Second)
+	l.CPU = orElse(l.CPU, 30*time.Second)
 	l.Rollover = orElse(l.Rollover, 20*time.Second)
 	l.Parallel = orElse(l.Parallel, 16)
 	l.InlineCalls = orElse(l.InlineCalls, 10_000)

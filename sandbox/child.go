@@ -1,0 +1,188 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// childName is the argv[0] under which this binary is a sandbox child.
+const childName = "codemode-sandbox-child"
+
+// Whatever program imports this package can be its own sandbox child: the worker runs its binary again under childName,
+// and here, before main, the child takes another way.
+func init() {
+	if len(os.Args) > 0 && os.Args[0] == childName {
+		childMain()
+	}
+}
+
+// Exit codes by which a child tells why it ended itself.
+const (
+	exitDone   = 0
+	exitBroken = 80
+	exitMemory = 81
+	exitCPU    = 82
+	exitTime   = 83
+)
+
+// childConfig is the child's only argument.
+type childConfig struct {
+	Memory int64
+	Pivot  bool // it has namespaces of its own
+}
+
+func childMain() {
+	config := parseChildConfig(os.Args)
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(config.Memory)
+	debug.SetMaxStack(64 << 20)
+	preludeProgram()
+	layers := harden(config)
+	c := &child{link: newLink(os.Stdin, os.Stdout, maxFrameToChild), memory: config.Memory}
+	if err := c.link.send(frameReady, readyMessage{Version: engineVersion(), Layers: layers}); err != nil {
+		os.Exit(exitBroken)
+	}
+	for c.serve() {
+	}
+	os.Exit(exitDone)
+}
+
+func parseChildConfig(args []string) childConfig {
+	var c childConfig
+	if len(args) != 3 {
+		os.Exit(exitBroken)
+	}
+	if _, err := fmt.Sscanf(args[1], "memory=%d", &c.Memory); err != nil {
+		os.Exit(exitBroken)
+	}
+	c.Pivot = args[2] == "namespaces"
+	return c
+}
+
+// child serves passes one at a time. It is the Host of the engine it runs: calls go to the worker.
+type child struct {
+	link     *link
+	programs programs
+	memory   int64
+
+	mu        sync.Mutex
+	pending   map[int]chan Settlement
+	admission chan Admission
+}
+
+// serve runs the next pass; false when the worker has closed the pipe.
+func (c *child) serve() bool {
+	kind, body, err := c.link.receive()
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case framePass:
+		return c.pass(body)
+	case frameProbe:
+		return c.link.send(frameProbed, probe()) == nil
+	}
+	return true // an answer that came too late for its pass
+}
+
+func (c *child) pass(body []byte) bool {
+	var p Pass
+	if err := decodeFrame(body, &p); err != nil {
+		os.Exit(exitBroken)
+	}
+	c.pending, c.admission = map[int]chan Settlement{}, make(chan Admission, 1)
+	done := make(chan Result, 1)
+	go func() { done <- c.run(p) }()
+	answers := make(chan bool)
+	go c.listen(answers)
+	result := <-done
+	if c.link.send(frameResult, result) != nil {
+		return false
+	}
+	// The worker answers a result with one more frame, so that the listener ends before the next pass begins.
+	return <-answers
+}
+
+// listen takes the worker's answers until it has taken the result.
+func (c *child) listen(answers chan<- bool) {
+	for {
+		kind, body, err := c.link.receive()
+		if err != nil {
+			os.Exit(exitDone) // the worker is gone
+		}
+		switch kind {
+		case frameAdmission:
+			var a Admission
+			if decodeFrame(body, &a) != nil {
+				os.Exit(exitBroken)
+			}
+			c.admission <- a
+		case frameSettlement:
+			var s settledMessage
+			if decodeFrame(body, &s) != nil {
+				os.Exit(exitBroken)
+			}
+			c.settled(s)
+		case frameResult:
+			answers <- true
+			return
+		}
+	}
+}
+
+func (c *child) settled(s settledMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ch := c.pending[s.Seq]; ch != nil {
+		ch <- s.Settlement
+		delete(c.pending, s.Seq)
+	}
+}
+
+func (c *child) run(p Pass) Result {
+	program, failure := c.programs.get(p.Code)
+	if failure != nil {
+		return Result{End: Failed, Failure: failure}
+	}
+	e := newEngine(context.Background(), p, c)
+	e.heavy = func() bool { return heavy(uint64(c.memory)) }
+	stop := watch(e, c.memory)
+	defer stop()
+	result, err := e.run(program)
+	if err != nil {
+		return Result{End: Failed, Stopped: true, Failure: &Failure{Kind: Crashed, Message: "The sandbox failed: " + err.Error()}}
+	}
+	return result
+}
+
+// Admit asks the worker; it is called by the engine's goroutine only.
+func (c *child) Admit(call Call) Admission {
+	if c.link.send(frameAdmit, call) != nil {
+		os.Exit(exitDone)
+	}
+	return <-c.admission
+}
+
+// Call asks the worker to make a call and waits for its settlement, or for the end of the pass.
+func (c *child) Call(ctx context.Context, call Call) Settlement {
+	ch := make(chan Settlement, 1)
+	c.mu.Lock()
+	c.pending[call.Seq] = ch
+	c.mu.Unlock()
+	if c.link.send(frameCall, call) != nil {
+		os.Exit(exitDone)
+	}
+	select {
+	case s := <-ch:
+		return s
+	case <-ctx.Done():
+		return Settlement{Err: &CallError{Message: "the pass is over"}}
+	}
+}
+
+// watchEvery is how often the watchdog looks.
+const watchEvery = 10 * time.Millisecond

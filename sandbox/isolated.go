@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// IsolatedOptions configure an Isolated executor. The zero value is ready for production.
+type IsolatedOptions struct {
+	// Children is how many passes run at once; 0 is twice the processors, at least 4.
+	Children int
+	// Reuse is how many passes a child serves before it is replaced; 0 is 200, negative is one pass per child. A child
+	// runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It serves one
+	// Isolated executor, and so one runtime name, only.
+	Reuse int
+	// Memory is the budget of one pass in bytes; 0 is 256 MiB.
+	Memory int64
+	// Require names layers without which nothing runs: "rlimits", "seccomp", "landlock", "namespaces".
+	Require []string
+}
+
+// Isolated runs each pass in a hardened child process: this binary, run again. Its zero value is not usable; see
+// NewIsolated.
+type Isolated struct {
+	options IsolatedOptions
+	slots   chan struct{}
+	mu      sync.Mutex
+	idle    []*process
+	closed  bool
+	layers  []Layer
+	plain   bool // namespaces were refused
+}
+
+// NewIsolated starts a first child to learn what the host allows, and refuses if a required layer is missing.
+func NewIsolated(o IsolatedOptions) (*Isolated, error) {
+	o.Children = orElse(o.Children, max(4, 2*runtime.NumCPU()))
+	o.Reuse = orElse(o.Reuse, 200)
+	if o.Memory == 0 {
+		o.Memory = 256 << 20
+	}
+	x := &Isolated{options: o, slots: make(chan struct{}, o.Children)}
+	p, err := x.spawn()
+	if err != nil {
+		return nil, fmt.Errorf("start a sandbox child: %w", err)
+	}
+	x.layers = p.layers
+	x.keep(p)
+	return x, x.checkRequired()
+}
+
+func (x *Isolated) checkRequired() error {
+	for _, name := range x.options.Require {
+		layer := Layer{Name: name, Detail: "unknown layer"}
+		for _, l := range x.layers {
+			if l.Name == name {
+				layer = l
+			}
+		}
+		if !layer.Active {
+			_ = x.Close()
+			return fmt.Errorf("the sandbox layer %q is required but not available here: %s", name, layer.Detail)
+		}
+	}
+	return nil
+}
+
+// Version names the engine, which is the same as in process.
+func (x *Isolated) Version() string { return engineVersion() }
+
+// Layers tells which protections the children have, and why not the others.
+func (x *Isolated) Layers() []Layer { return x.layers }
+
+// Close ends the children.
+func (x *Isolated) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	for _, p := range x.idle {
+		p.kill()
+	}
+	x.idle = nil
+	return nil
+}
+
+// Run waits for a free child within ctx and runs the pass there.
+func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error) {
+	select {
+	case x.slots <- struct{}{}:
+	case <-ctx.Done():
+		return Result{}, context.Cause(ctx)
+	}
+	defer func() { <-x.slots }()
+	p, err := x.acquire()
+	if err != nil {
+		return Result{}, fmt.Errorf("start a sandbox child: %w", err)
+	}
+	result, healthy, err := p.run(ctx, pass, host)
+	x.release(p, healthy)
+	return result, err
+}
+
+func (x *Isolated) acquire() (*process, error) {
+	x.mu.Lock()
+	if n := len(x.idle); n > 0 {
+		p := x.idle[n-1]
+		x.idle = x.idle[:n-1]
+		x.mu.Unlock()
+		return p, nil
+	}
+	x.mu.Unlock()
+	return x.spawn()
+}
+
+// release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
+func (x *Isolated) release(p *process, healthy bool) {
+	p.passes++
+	switch {
+	case healthy && p.passes < x.options.Reuse:
+		x.keep(p)
+	case x.options.Reuse < 0:
+		p.kill()
+	default:
+		p.kill()
+		go x.prewarm()
+	}
+}
+
+func (x *Isolated) keep(p *process) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		p.kill()
+		return
+	}
+	x.idle = append(x.idle, p)
+}
+
+func (x *Isolated) prewarm() {
+	if p, err := x.spawn(); err == nil { // else the next pass meets the error
+		x.keep(p)
+	}
+}
+
+// spawn starts a child with namespaces of its own, or where the host refuses them, without.
+func (x *Isolated) spawn() (*process, error) {
+	x.mu.Lock()
+	plain := x.plain
+	x.mu.Unlock()
+	if !plain {
+		p, err := startProcess(x.options.Memory, true)
+		if err == nil {
+			return p, nil
+		}
+	}
+	p, err := startProcess(x.options.Memory, false)
+	if err == nil && !plain {
+		x.mu.Lock()
+		x.plain = true
+		x.mu.Unlock()
+	}
+	return p, err
+}
+
+// killGrace is what a pass has beyond its own timeout before the worker ends its child.
+const killGrace = time.Second
