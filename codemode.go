@@ -17,6 +17,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,8 +44,11 @@ type Options struct {
 	Connectors []connectors.Connector
 	// Rules change methods by connector name: class, approval, name and more.
 	Rules map[string][]connectors.Rule
-	// Executor runs the passes; nil runs them in this process.
+	// Executor runs the passes; nil runs each in a hardened child process, as Sandbox says. &sandbox.InProcess{} runs
+	// them in this process, for tests and for programs that are trusted.
 	Executor sandbox.Executor
+	// Sandbox configures the child processes.
+	Sandbox sandbox.IsolatedOptions
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
 	// Limits bound an execution; zero fields have defaults.
@@ -62,6 +66,8 @@ type Worker struct {
 	Connectors *connectors.Set
 	// SearchAttributes says that lists can be filtered by CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool
+	// Executor runs the passes.
+	Executor sandbox.Executor
 }
 
 // NewWorker loads the connectors and makes a worker that is ready to start. A mistake in names or rules is an error; a
@@ -77,8 +83,13 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	if err != nil {
 		return nil, err
 	}
+	if o.Executor == nil {
+		if o.Executor, err = sandbox.NewIsolated(o.Sandbox); err != nil {
+			return nil, errors.Join(err, set.Close())
+		}
+	}
 	w := &Worker{
-		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set,
+		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
 		SearchAttributes: EnsureSearchAttributes(ctx, c, o.Namespace) == nil,
 	}
 	workflows.Register(w)
@@ -89,10 +100,13 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	return w, nil
 }
 
-// Stop stops the worker and closes its connectors.
+// Stop stops the worker, its connectors and its sandbox.
 func (w *Worker) Stop() {
 	w.Worker.Stop()
 	_ = w.Connectors.Close()
+	if x, ok := w.Executor.(*sandbox.Isolated); ok {
+		_ = x.Close()
+	}
 }
 
 // EnsureSearchAttributes registers CodemodeRuntime and CodemodeStatus where that is allowed. An error means that the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -135,7 +136,11 @@ func (e *environment) showEnd(o signals.Outcome) error {
 	}
 	fmt.Printf("    tracker: %d issues created\n", state.Count("create_issue"))
 	for _, effect := range state.Effects {
-		fmt.Printf("      %s %s\n", effect.Tool, effect.Args)
+		var args bytes.Buffer
+		if err := json.Compact(&args, effect.Args); err != nil {
+			return err
+		}
+		fmt.Printf("      %s %s\n", effect.Tool, &args)
 	}
 	return nil
 }

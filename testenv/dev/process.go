@@ -4,11 +4,16 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode"
 )
 
 // This binary plays the worker and the tracker too, told so by its environment.
@@ -19,6 +24,19 @@ const (
 	stateVariable = "CODEMODE_DEV_TRACKER"
 	configVar     = "CODEMODE_DEV_CONFIG"
 )
+
+// runWorker is the worker process: the stock worker on the configuration that the environment names.
+func runWorker(ctx context.Context) error {
+	cfg, err := codemode.LoadConfig(os.Getenv(configVar))
+	if err != nil {
+		return err
+	}
+	return codemode.RunWorker(ctx, cfg, codemode.RunOptions{
+		Client: client.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS")},
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Ready:  func(line string) { fmt.Println(line) },
+	})
+}
 
 // process is a worker process.
 type process struct {
