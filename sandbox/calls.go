@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dop251/goja"
@@ -362,12 +361,4 @@ func (e *engine) notSerializable(subject string, thrown goja.Value) *Failure {
 		f.Message = cut(pair.ToObject(e.vm).Get("0").String(), 512)
 	}
 	return f
-}
-
-func (e *engine) decode(raw json.RawMessage) (goja.Value, error) {
-	if len(raw) == 0 {
-		return goja.Undefined(), nil
-	}
-	text := string(raw)
-	return e.js.decode(goja.Undefined(), e.vm.ToValue(text), e.vm.ToValue(strings.Contains(text, `"__codemode_`)))
 }

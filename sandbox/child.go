@@ -40,7 +40,7 @@ func childMain() {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(config.Memory)
 	debug.SetMaxStack(64 << 20)
-	preludeProgram()
+	warmPrelude()
 	layers := harden(config)
 	c := &child{link: newLink(os.Stdin, os.Stdout, maxFrameToChild), memory: config.Memory}
 	if err := c.link.send(frameReady, readyMessage{Version: engineVersion(), Layers: layers}); err != nil {

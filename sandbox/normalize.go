@@ -49,8 +49,9 @@ const (
 // everything else of ES2024 goja has.
 var supported = map[string]bool{
 	"for-await": false, "async-generator": false, "using": false, "decorators": false, "dynamic-import": false,
-	"top-level-await": true, "regexp-match-indices": false, "regexp-set-notation": false,
-	"regexp-unicode-property-escapes": false,
+	"top-level-await": true,
+	// rewriteLiterals sees to what goja lacks of these
+	"regexp-match-indices": true, "regexp-set-notation": true, "regexp-unicode-property-escapes": true,
 }
 
 type transformed struct {

@@ -30,6 +30,9 @@ func compile(code string) (*program, *Failure) {
 	if err != nil {
 		return nil, loweredFailure(err)
 	}
+	if failure := rewriteLiterals(tree); failure != nil {
+		return nil, failure
+	}
 	p := &program{}
 	if main := mainBody(tree); main != nil {
 		p.callResult = returnLast(main)

@@ -2,33 +2,74 @@ package sandbox
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+	"golang.org/x/text/collate"
 )
 
 // goja's local time is the process's; programs must see the same everywhere.
 func init() { time.Local = time.UTC }
 
-//go:embed prelude.js
-var preludeSource string
+// The prelude. What runs in every runtime comes in this order; the rest is loaded when a program first touches it.
+//
+//go:embed prelude/*.js prelude/dist/*.js
+var preludeFiles embed.FS
 
-var preludeProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("codemode", preludeSource, true)
+var eagerScripts = []string{"core", "console", "globals"}
+
+//go:generate sh -c "cd prelude && npm ci --ignore-scripts && go run ./build"
+
+// preludeScripts holds every script of the prelude by name, compiled when first used and then shared.
+var preludeScripts = sync.OnceValue(func() map[string]func() *goja.Program {
+	scripts := map[string]func() *goja.Program{}
+	for _, path := range preludePaths() {
+		text, _ := preludeFiles.ReadFile(path)
+		scripts[strings.TrimSuffix(filepath.Base(path), ".js")] = sync.OnceValue(func() *goja.Program {
+			return goja.MustCompile("codemode", string(text), true)
+		})
+	}
+	return scripts
 })
 
-// engineVersion changes with everything that may change how a log replays.
+func preludePaths() []string {
+	own, _ := fs.Glob(preludeFiles, "prelude/*.js")
+	bundled, _ := fs.Glob(preludeFiles, "prelude/dist/*.js")
+	return append(own, bundled...)
+}
+
+// warmPrelude compiles the whole prelude, as a child does before its first pass.
+func warmPrelude() {
+	for _, compile := range preludeScripts() {
+		compile()
+	}
+}
+
+// engineVersion changes with everything that may change how a log replays. Go's mathematics differ between
+// architectures in the last bit.
 var engineVersion = sync.OnceValue(func() string {
-	hash := sha256.Sum256([]byte(preludeSource))
-	return fmt.Sprintf("goja %s, esbuild %s, prelude %s", gojaVersion, esbuildVersion, hex.EncodeToString(hash[:4]))
+	hash := sha256.New()
+	for _, path := range preludePaths() {
+		text, _ := preludeFiles.ReadFile(path)
+		fmt.Fprintf(hash, "%s %d\n%s", path, len(text), text)
+	}
+	return fmt.Sprintf("goja %s, esbuild %s, prelude %d-%s, %s", gojaVersion, esbuildVersion, languageVersion, hex.EncodeToString(hash.Sum(nil)[:4]), runtime.GOARCH)
 })
+
+// languageVersion is raised when Go code of this package changes what programs see: transform, regular expressions,
+// JSON, host functions.
+const languageVersion = 1
 
 // The versions in go.mod; a test compares them. Build information would not do: test binaries have none.
 const (
@@ -36,9 +77,13 @@ const (
 	esbuildVersion = "v0.28.2"
 )
 
-// bridge holds the prelude's functions that the engine calls.
+// bridge holds the prelude's functions that the engine calls, and what its host functions keep.
 type bridge struct {
-	encode, decode, describe, nameOf, makeError, run goja.Callable
+	encode, describe, nameOf, makeError, run goja.Callable
+
+	collators map[collatorKey]*collate.Collator
+	uint8     goja.Value // the Uint8Array constructor
+	bigint    goja.Callable
 }
 
 func (e *engine) newRuntime() error {
@@ -48,21 +93,39 @@ func (e *engine) newRuntime() error {
 	vm.SetTimeSource(func() time.Time { return time.UnixMilli(e.clock).UTC() })
 	vm.SetRandSource(func() float64 { return e.generator().Float64() })
 	vm.SetAsyncContextTracker(e)
-	prelude, err := vm.RunProgram(preludeProgram())
-	if err != nil {
-		return err
+	e.js.uint8 = vm.Get("Uint8Array")
+	e.js.bigint, _ = goja.AssertFunction(vm.Get("BigInt"))
+	kit := vm.NewObject()
+	_ = kit.Set("host", e.hostObject())
+	_ = kit.Set("namespaces", vm.NewArray(stringValues(vm, e.pass.Connectors)...))
+	for _, name := range eagerScripts {
+		if _, err := e.runScript(name, kit); err != nil {
+			return err
+		}
 	}
-	start, _ := goja.AssertFunction(prelude)
-	exports, err := start(goja.Undefined(), e.hostObject(), vm.ToValue(vm.NewArray(stringValues(vm, e.pass.Connectors)...)))
-	if err != nil {
-		return err
-	}
-	object := exports.ToObject(vm)
-	e.js = bridge{
-		encode: method(object, "encode"), decode: method(object, "decode"), describe: method(object, "describe"),
-		nameOf: method(object, "nameOf"), makeError: method(object, "makeError"), run: method(object, "run"),
-	}
+	exports := kit.Get("exports").ToObject(vm)
+	e.js.encode, e.js.describe, e.js.nameOf = method(exports, "encode"), method(exports, "describe"), method(exports, "nameOf")
+	e.js.makeError, e.js.run = method(exports, "makeError"), method(exports, "run")
 	return nil
+}
+
+// runScript calls the function that a script of the prelude is.
+func (e *engine) runScript(name string, args ...goja.Value) (goja.Value, error) {
+	value, err := e.vm.RunProgram(preludeScripts()[name]())
+	if err != nil {
+		return nil, err
+	}
+	script, _ := goja.AssertFunction(value)
+	return script(goja.Undefined(), args...)
+}
+
+// jsLoad gives the prelude one of its scripts, to be called there.
+func (e *engine) jsLoad(f goja.FunctionCall) goja.Value {
+	value, err := e.vm.RunProgram(preludeScripts()[f.Argument(0).String()]())
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 func method(o *goja.Object, name string) goja.Callable {
@@ -78,14 +141,23 @@ func stringValues(vm *goja.Runtime, names []string) []any {
 	return values
 }
 
+// hostFunctions are listed, not mapped: their order is the order in which every runtime is built.
+var hostFunctions = []struct {
+	name string
+	call func(*engine, goja.FunctionCall) goja.Value
+}{
+	{"issue", (*engine).jsIssue}, {"step", (*engine).jsStep}, {"print", (*engine).jsPrint}, {"now", (*engine).jsNow},
+	{"random", (*engine).jsRandom}, {"setTimer", (*engine).jsSetTimer}, {"clearTimer", (*engine).jsClearTimer},
+	{"load", (*engine).jsLoad}, {"parse", (*engine).jsParse}, {"regexp", (*engine).jsRegExp}, {"indices", (*engine).jsIndices},
+	{"utf8", (*engine).jsUTF8}, {"decodeText", (*engine).jsDecodeText}, {"digest", (*engine).jsDigest}, {"hmac", (*engine).jsHMAC},
+	{"compare", (*engine).jsCompare}, {"zone", (*engine).jsZone},
+}
+
 // hostObject is what the prelude may call. Only strings, numbers and functions cross; never Go maps, structs or errors.
 func (e *engine) hostObject() *goja.Object {
 	host := e.vm.NewObject()
-	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
-		"issue": e.jsIssue, "step": e.jsStep, "print": e.jsPrint, "now": e.jsNow,
-		"random": e.jsRandom, "setTimer": e.jsSetTimer, "clearTimer": e.jsClearTimer,
-	} {
-		_ = host.Set(name, f)
+	for _, f := range hostFunctions {
+		_ = host.Set(f.name, func(call goja.FunctionCall) goja.Value { return f.call(e, call) })
 	}
 	_ = host.Set("start", e.pass.Start)
 	return host

@@ -1,0 +1,120 @@
+// Runs first in each fresh runtime. kit.host is the engine's side; kit.exports is what the engine calls back. Everything
+// the engine relies on is captured now, so that a program that patches its globals can only confuse itself.
+(function (kit) {
+  'use strict';
+  const { host, namespaces } = kit;
+  const global = globalThis;
+  const { parse, stringify } = JSON;
+  const { isArray } = Array;
+  const { create, defineProperty, freeze, getPrototypeOf } = Object;
+  const NativeError = Error, NativeMap = Map, NativeProxy = Proxy, NativePromise = Promise, NativeString = String, NativeTypeError = TypeError;
+  const { Uint8Array: Bytes, ArrayBuffer: Buffer } = global;
+  const apply = Reflect.apply;
+  const uncurry = (f) => (self, ...args) => apply(f, self, args);
+  const toBase64 = uncurry(Bytes.prototype.toBase64), join = uncurry(Array.prototype.join), map = uncurry(Array.prototype.map);
+  const bigToString = uncurry(BigInt.prototype.toString), then = uncurry(NativePromise.prototype.then);
+  const TypedArray = getPrototypeOf(Bytes);
+  const isView = Buffer.isView.bind(Buffer);
+  const hidden = (target, key, value) => defineProperty(target, key, { value, writable: true, configurable: true, enumerable: false });
+  const define = (name, value) => defineProperty(global, name, { value, writable: false, configurable: false, enumerable: true });
+  const bytesOf = (v) => (isView(v) ? new Bytes(v.buffer, v.byteOffset, v.byteLength) : new Bytes(v));
+
+  // --- values: JSON, plus tagged bytes and bigints --------------------------------------------------------------
+
+  let encoding = false; // only while the engine serializes do bytes and bigints take their tagged form
+  const kindOf = (v) => (!isView(v) ? 'ArrayBuffer' : v instanceof Bytes ? 'Uint8Array' : 'ArrayBufferView');
+  function bytesToJSON() {
+    if (!encoding) return this;
+    return { __codemode_binary_v1__: kindOf(this), data: toBase64(bytesOf(this)) };
+  }
+  hidden(TypedArray.prototype, 'toJSON', bytesToJSON);
+  hidden(Buffer.prototype, 'toJSON', bytesToJSON);
+  hidden(DataView.prototype, 'toJSON', bytesToJSON);
+  hidden(BigInt.prototype, 'toJSON', function () {
+    if (!encoding) throw new NativeTypeError('Do not know how to serialize a BigInt');
+    return { __codemode_bigint_v1__: bigToString(this) };
+  });
+  function encode(value) {
+    encoding = true;
+    try {
+      return stringify(value);
+    } finally {
+      encoding = false;
+    }
+  }
+
+  // --- errors ---------------------------------------------------------------------------------------------------
+
+  function makeError(name, message, key, args) {
+    const e = new NativeError(message);
+    if (name && name !== 'Error') hidden(e, 'name', name);
+    if (key) {
+      e.idempotencyKey = key;
+      e.args = args;
+    }
+    hidden(e, 'stack', (name || 'Error') + ': ' + message);
+    return e;
+  }
+  // describe never throws, whatever was thrown: [message, stack].
+  function describe(thrown) {
+    try {
+      if (thrown === null || thrown === undefined) return ['The program threw ' + thrown, ''];
+      if (typeof thrown === 'string') return [thrown === '' ? 'The program threw an empty string' : thrown, ''];
+      if (typeof thrown !== 'object' && typeof thrown !== 'function') return ['The program threw ' + NativeString(thrown), ''];
+      let message = thrown.message;
+      if (typeof message !== 'string') return ['The program threw ' + kit.format(thrown), ''];
+      if (isArray(thrown.errors)) message += ': ' + join(map(thrown.errors, (e) => describe(e)[0]), '; ');
+      const name = typeof thrown.name === 'string' && thrown.name !== '' ? thrown.name : 'Error';
+      return [message === '' ? name + ' (without a message)' : message, typeof thrown.stack === 'string' ? thrown.stack : ''];
+    } catch {
+      return ['The program threw a value that cannot be described', ''];
+    }
+  }
+  const nameOf = (thrown) => {
+    try {
+      return thrown instanceof NativeError && typeof thrown.name === 'string' ? thrown.name : '';
+    } catch {
+      return '';
+    }
+  };
+
+  // --- connectors -----------------------------------------------------------------------------------------------
+
+  const known = new NativeMap(); // proxies by identity, so that printing one calls nothing
+  function namespace(name, own) {
+    const methods = create(null);
+    const target = freeze(create(null));
+    const proxy = new NativeProxy(target, {
+      get(_, key) {
+        // Asked by await and JSON.stringify of any object, so never a method's name.
+        if (typeof key !== 'string' || key === 'then' || key === 'toJSON') return undefined;
+        return (methods[key] ??= own?.[key] ?? ((...args) => host.issue(name, key, args[0], args.length > 0)));
+      },
+      set: () => false,
+      has: () => false,
+      ownKeys: () => [],
+      getOwnPropertyDescriptor: () => undefined,
+      getPrototypeOf: () => null,
+    });
+    known.set(proxy, name);
+    return proxy;
+  }
+  for (const name of namespaces) define(name, namespace(name));
+
+  const platform = create(null);
+  platform.step = freeze((name, fn) => host.step(NativeString(name), fn));
+  const noTool = (key) => NativePromise.reject(makeError('Error', `Tool "${key}" not found`));
+  define('codemode', namespace('codemode', new NativeProxy(platform, { get: (_, key) => platform[key] ?? (() => noTool(key)) })));
+
+  // run starts a step's function and reports its end; the engine delivers the value, live as on replay.
+  function run(fn, done) {
+    const value = (async () => {
+      if (typeof fn !== 'function') throw new NativeTypeError('codemode.step takes a name and a function');
+      return fn();
+    })();
+    then(value, (v) => done(true, v), (e) => done(false, e));
+  }
+
+  Object.assign(kit, { apply, uncurry, hidden, define, bytesOf, isView, known, join, then, bigToString, plain: (name, value) => hidden(global, name, value) });
+  kit.exports = freeze({ encode, parse, describe, nameOf, makeError, run });
+});

@@ -1,0 +1,1 @@
+(function (global, kit) { 'use strict'; return {}; });

@@ -1,0 +1,15 @@
+import 'core-js/modules/es.iterator.constructor.js';
+import 'core-js/modules/es.iterator.concat.js';
+import 'core-js/modules/es.iterator.dispose.js';
+import 'core-js/modules/es.iterator.drop.js';
+import 'core-js/modules/es.iterator.every.js';
+import 'core-js/modules/es.iterator.filter.js';
+import 'core-js/modules/es.iterator.find.js';
+import 'core-js/modules/es.iterator.flat-map.js';
+import 'core-js/modules/es.iterator.for-each.js';
+import 'core-js/modules/es.iterator.from.js';
+import 'core-js/modules/es.iterator.map.js';
+import 'core-js/modules/es.iterator.reduce.js';
+import 'core-js/modules/es.iterator.some.js';
+import 'core-js/modules/es.iterator.take.js';
+import 'core-js/modules/es.iterator.to-array.js';
