@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"strings"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -29,15 +28,13 @@ func (e *execution) anyPending() bool {
 	return false
 }
 
+// pendingNames tells what is pending in a few words.
 func (e *execution) pendingNames() string {
-	var names []string
-	for _, c := range e.pending() {
-		if len(names) == 3 {
-			return strings.Join(names, ", ") + ", …"
-		}
-		names = append(names, c.name())
+	list := e.pending()
+	if len(list) == 1 {
+		return list[0].name()
 	}
-	return strings.Join(names, ", ")
+	return fmt.Sprintf("%s and %d more", list[0].name(), len(list)-1)
 }
 
 func (e *execution) refuse(message string) signals.Verdict {

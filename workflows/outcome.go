@@ -150,17 +150,22 @@ func (e *execution) details() string {
 		return b.String()
 	}
 	b.WriteString("\n\n| seq | call | arguments | expires |\n| --- | --- | --- | --- |\n")
+	var decisions strings.Builder
 	for i, a := range list {
-		if i == 20 {
+		if i == maxDetails {
 			fmt.Fprintf(&b, "| … | %d more | | |\n", len(list)-i)
 			break
 		}
 		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
 			tableCell(signals.Summary(e.calls[a.Seq].args, 200)), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
+		fmt.Fprintf(&decisions, "{\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n", a.Seq, a.ArgsDigest)
 	}
-	fmt.Fprintf(&b, "\nApprove with the update or signal `approve`, refuse with `reject`:\n\n```json\n{\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n```\n", list[0].Seq, list[0].ArgsDigest)
+	fmt.Fprintf(&b, "\nApprove with the update or signal `approve`, refuse with `reject`:\n\n```json\n%s```\n", &decisions)
 	return b.String()
 }
+
+// maxDetails is how many pending calls the page lists.
+const maxDetails = 20
 
 // tableCell keeps text inside one cell of a Markdown table.
 func tableCell(text string) string {
