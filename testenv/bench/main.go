@@ -1,7 +1,8 @@
 // Command bench measures executions against the workflow that one would write by hand: one activity per call, on the
 // same server, in the same process, in the same run.
 //
-//	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--only reads,writes,resume,throughput]
+//	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--in-process]
+//	    [--only reads,writes,resume,throughput] [--cpuprofile FILE]
 //
 // Rounds interleave the two, and swap who goes first, so that a busy machine slows both alike: compare ratios of one
 // run, never milliseconds of two. Every program is a text that the worker has not seen before, since a model writes
@@ -39,6 +40,7 @@ type options struct {
 	json       bool
 	db         string
 	only       string
+	inProcess  bool
 	cpuProfile string
 }
 
@@ -50,6 +52,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON document instead of tables")
 	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
+	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of the rounds to this `file`")
 	err := flags.Parse(args)
 	if err == nil {
@@ -86,7 +89,7 @@ func (o options) chosen() []string {
 
 // run measures and prints: the report to out, progress to progress.
 func run(ctx context.Context, o options, out, progress io.Writer) error {
-	s, err := open(ctx, o.db)
+	s, err := open(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,13 @@ type report struct {
 }
 
 type environment struct {
-	Go     string `json:"go"`
-	CPUs   int    `json:"cpus"`
-	DB     string `json:"db"`
-	Rounds int    `json:"rounds"`
-	Quick  bool   `json:"quick"`
+	Go   string `json:"go"`
+	CPUs int    `json:"cpus"`
+	DB   string `json:"db"`
+	// Sandbox is where passes run: "child processes" or "in process".
+	Sandbox string `json:"sandbox"`
+	Rounds  int    `json:"rounds"`
+	Quick   bool   `json:"quick"`
 }
 
 // spread is a median and how far the rounds lay apart.
@@ -73,11 +75,14 @@ func spreadOf(s samples) spread {
 
 func (b *suite) report() report {
 	r := report{
-		Environment: environment{Go: runtime.Version(), CPUs: runtime.NumCPU(), DB: "memory", Rounds: b.options.rounds, Quick: b.options.quick},
+		Environment: environment{Go: runtime.Version(), CPUs: runtime.NumCPU(), DB: "memory", Sandbox: "child processes", Rounds: b.options.rounds, Quick: b.options.quick},
 		Reads:       comparisonRows(b.reads), Writes: comparisonRows(b.writes), Goals: b.goals(),
 	}
 	if b.options.db != "" {
 		r.Environment.DB = b.options.db
+	}
+	if b.options.inProcess {
+		r.Environment.Sandbox = "in process"
 	}
 	for _, x := range b.resume {
 		r.Resume = append(r.Resume, resumeRow{Calls: x.calls, Ms: spreadOf(x.ms), Ratio: spreadOf(x.ms.over(b.resume[0].ms))})
@@ -113,8 +118,8 @@ func (r report) writeJSON(w io.Writer) error {
 
 func (r report) writeTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(t, "%s, %d CPUs, state in %s, medians of %d round(s), minimum to maximum in brackets\n",
-		r.Environment.Go, r.Environment.CPUs, r.Environment.DB, r.Environment.Rounds)
+	_, _ = fmt.Fprintf(t, "%s, %d CPUs, state in %s, sandbox: %s, medians of %d round(s), minimum to maximum in brackets\n",
+		r.Environment.Go, r.Environment.CPUs, r.Environment.DB, r.Environment.Sandbox, r.Environment.Rounds)
 	writeComparison(t, "reads", r.Reads)
 	writeComparison(t, "writes", r.Writes)
 	writeResume(t, r.Resume)

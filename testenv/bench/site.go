@@ -12,6 +12,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/testenv/server"
 )
 
@@ -23,17 +24,17 @@ type site struct {
 	stops    []func()
 }
 
-func open(ctx context.Context, db string) (*site, error) {
+func open(ctx context.Context, o options) (*site, error) {
 	s := &site{}
-	if err := s.start(ctx, db); err != nil {
+	if err := s.start(ctx, o); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *site) start(ctx context.Context, db string) (err error) {
-	if s.server, err = server.Start(ctx, server.Options{DB: db}); err != nil {
+func (s *site) start(ctx context.Context, o options) (err error) {
+	if s.server, err = server.Start(ctx, server.Options{DB: o.db}); err != nil {
 		return err
 	}
 	s.stops = append(s.stops, s.server.Stop)
@@ -46,14 +47,18 @@ func (s *site) start(ctx context.Context, db string) (err error) {
 	if s.client, err = codemode.NewClient(s.temporal, codemode.ClientOptions{}); err != nil {
 		return err
 	}
-	if err := s.startOurs(ctx); err != nil {
+	if err := s.startOurs(ctx, o); err != nil {
 		return err
 	}
 	return s.startBaseline()
 }
 
-func (s *site) startOurs(ctx context.Context) error {
-	w, err := codemode.NewWorker(ctx, s.temporal, codemode.Options{Connectors: []connectors.Connector{store()}})
+func (s *site) startOurs(ctx context.Context, o options) error {
+	settings := codemode.Options{Connectors: []connectors.Connector{store()}}
+	if o.inProcess {
+		settings.Executor = &sandbox.InProcess{}
+	}
+	w, err := codemode.NewWorker(ctx, s.temporal, settings)
 	if err != nil {
 		return err
 	}
