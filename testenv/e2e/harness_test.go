@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,13 +16,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/workflows"
 )
 
 const childVariable = "CODEMODE_E2E_WORKER"
@@ -199,13 +204,33 @@ func (b *bench) completed(want string, o signals.Outcome) {
 	b.healthy(o.ExecutionID)
 }
 
-// healthy: no workflow task of the execution failed.
+// healthy: no workflow task of the execution failed, and its history replays.
 func (b *bench) healthy(id string) {
 	b.t.Helper()
+	var history historypb.History
 	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		require.NoError(b.t, err)
 		require.NotEqual(b.t, enums.EVENT_TYPE_WORKFLOW_TASK_FAILED, e.EventType, "%s", e)
+		history.Events = append(history.Events, e)
 	}
+	replayer := worker.NewWorkflowReplayer()
+	workflows.Register(replayer)
+	require.NoError(b.t, replayer.ReplayWorkflowHistory(quiet, &history))
+	b.keep(&history)
+}
+
+// keep writes a test's history, if it is not large, where CODEMODE_WRITE_HISTORIES says, for the replay tests of package workflows.
+func (b *bench) keep(history *historypb.History) {
+	dir := os.Getenv("CODEMODE_WRITE_HISTORIES")
+	if dir == "" {
+		return
+	}
+	text, err := protojson.MarshalOptions{Indent: " "}.Marshal(history)
+	require.NoError(b.t, err)
+	if len(text) > 100_000 {
+		return
+	}
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.runtime+".json"), text, 0o644))
 }
