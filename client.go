@@ -245,6 +245,9 @@ func (c *Client) decide(ctx context.Context, id, name string, decision any) (sig
 // Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
 // where nothing was open.
 func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
+	if open, err := c.open(ctx, id); err != nil || !open {
+		return false, err // the server takes a request to cancel what is closed
+	}
 	err := c.temporal.CancelWorkflow(ctx, signals.WorkflowID(c.runtime, id), "")
 	if isNotFound(err) {
 		return false, nil

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// The test binary plays an MCP server with one slow tool when its environment names a directory: the tool creates the
+// file began in it, and returns once somebody writes to the pipe there.
+const slowDir = "CODEMODE_CLI_SLOW"
+
+func serveSlow(dir string) error {
+	s := server.NewMCPServer("slow", "1.0.0")
+	s.AddTool(mcp.NewTool("write"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if err := os.WriteFile(filepath.Join(dir, "began"), nil, 0o600); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "pipe"))
+		return mcp.NewToolResultText(string(text)), err
+	})
+	return server.ServeStdio(s)
+}
+
+func slowWorker(t *testing.T, dir string) *workerProcess {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return worker(t, fmt.Sprintf("runtime: slow\nconnectors:\n  slow:\n    mcp: { command: %q, env: { %s: %q } }\n", self, slowDir, dir))
+}
+
+// A worker that is told to stop lets a call finish: one that is cut off is an outcome that nobody knows.
+func TestWorkerDrains(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	w := slowWorker(t, dir)
+	r := starter(t, "return await slow.write({})", "run", "-", "--runtime", "slow", "--id", "drain", "--no-wait")
+	require.Equal(t, 0, r.code, r.stderr)
+	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
+	eventually(t, func() bool { return w.stderr.contains("stopping: calls that run are given 30s to finish") })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pipe"), []byte("finished"), 0o600))
+	require.NoError(t, w.wait())
+	slowWorker(t, dir)
+	o := outcome(t, 0, "wait", "drain", "--runtime", "slow")
+	require.Equal(t, `"finished"`, string(o.Result))
+	require.Equal(t, signals.Applied, o.Calls[0].State)
+}
+
+func TestInterruptedRunGoesOn(t *testing.T) {
+	cmd := command("starter", "run", "-", "--id", "interrupted", "--json")
+	end := begin(t, cmd, sleeps)
+	eventually(t, func() bool { return starter(t, "", "show", "interrupted").code == 0 })
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	r := end()
+	require.Equal(t, 3, r.code, r.stderr)
+	o := decode[signals.Outcome](t, r)
+	require.Equal(t, signals.Running, o.Status)
+	require.Equal(t, "interrupted", o.ExecutionID)
+	require.Equal(t, 0, starter(t, "", "cancel", "interrupted").code)
+}
+
+func eventually(t *testing.T, ok func() bool) {
+	t.Helper()
+	require.Eventually(t, ok, 20*time.Second, 50*time.Millisecond)
+}
