@@ -109,6 +109,15 @@ func (w *Worker) Stop() {
 	}
 }
 
+// SandboxLayers tells which protections sandbox children have on this host, and why not the others.
+func SandboxLayers(o sandbox.IsolatedOptions) ([]sandbox.Layer, error) {
+	x, err := sandbox.NewIsolated(o)
+	if err != nil {
+		return nil, err
+	}
+	return x.Layers(), x.Close()
+}
+
 // EnsureSearchAttributes registers CodemodeRuntime and CodemodeStatus where that is allowed. An error means that the
 // server does not have them: executions work all the same, lists are slower.
 func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -19,6 +20,7 @@ type Config struct {
 	// Connectors stand in the order of the file, which is the one that programs and models see.
 	Connectors []ConnectorConfig
 	Limits     ConfigLimits
+	Sandbox    sandbox.IsolatedOptions
 }
 
 // ConnectorConfig is one entry of connectors.
@@ -33,8 +35,7 @@ type ConnectorConfig struct {
 type ConfigLimits struct {
 	signals.Limits
 	PassTimeout time.Duration
-	// Memory is what one pass may use, in bytes. It needs a sandbox in a process of its own: passes inside the worker's
-	// process are not bounded by it.
+	// Memory is what one pass may use, in bytes.
 	Memory int64
 }
 
@@ -62,6 +63,7 @@ func (r *configReader) config(root *yaml.Node, c *Config) {
 		"runtime":    func(key string, n *yaml.Node) { r.runtime(key, n, c) },
 		"connectors": func(key string, n *yaml.Node) { c.Connectors = r.connectors(key, n) },
 		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
+		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, &c.Sandbox) },
 	})
 }
 
@@ -78,7 +80,8 @@ func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
 
 // Options makes the options of a worker. The connectors start nothing before they are used.
 func (c *Config) Options() (Options, error) {
-	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}}
+	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox}
+	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
 		if connector.MCP == nil {
 			return Options{}, fmt.Errorf("connector %q names no MCP server", connector.Name)

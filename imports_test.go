@@ -17,16 +17,17 @@ const module = "github.com/temporal-codemode/codemode"
 
 // mayImport draws the one direction of imports: the packages of ours that each package may use. "" is the root package.
 var mayImport = map[string][]string{
-	"signals":            {},
-	"signals/payload":    {"signals"},
-	"sandbox":            {},
-	"connectors":         {},
-	"workflows":          {"signals", "signals/payload"},
-	"activities/history": {"signals"},
-	"activities":         {"signals", "signals/payload", "sandbox", "connectors", "activities/history"},
-	"":                   {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history"},
-	"worker":             {"", "signals"},
-	"starter":            {"", "signals"},
+	"signals":              {},
+	"signals/payload":      {"signals"},
+	"sandbox":              {},
+	"connectors":           {},
+	"connectors/discovery": {"connectors"},
+	"workflows":            {"signals", "signals/payload"},
+	"activities/history":   {"signals"},
+	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "activities/history"},
+	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history"},
+	"worker":               {"", "signals", "connectors"},
+	"starter":              {"", "signals", "sandbox"},
 }
 
 // mayNotImport lists what packages must do without beside that, by prefix.

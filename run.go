@@ -15,6 +15,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -106,6 +107,13 @@ func (w *Worker) serve(ctx context.Context, cfg *Config, o RunOptions, failed <-
 	if !w.SearchAttributes {
 		o.Log.Warn(fmt.Sprintf("the server has no search attributes %s and %s, and this worker may not add them: lists will be slower",
 			signals.AttributeRuntime, signals.AttributeStatus))
+	}
+	if x, ok := w.Executor.(*sandbox.Isolated); ok {
+		for _, layer := range x.Layers() {
+			if !layer.Active {
+				o.Log.Warn(fmt.Sprintf("the sandbox runs without %s: %s", layer.Name, layer.Detail))
+			}
+		}
 	}
 	if err := w.Start(); err != nil {
 		return errors.Join(fmt.Errorf("start the worker: %w", err), w.Connectors.Close())

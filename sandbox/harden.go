@@ -7,6 +7,9 @@ type Layer struct {
 	Detail string // why not, or which version
 }
 
+// LayerNames are the protections that may be required, from the outside in.
+var LayerNames = []string{"namespaces", "rlimits", "no_new_privs", "landlock", "seccomp"}
+
 // Probe is what a child finds when it tries to get out; tests and the doctor ask for it. Each field is empty when the
 // attempt was refused, else what it got.
 type Probe struct {

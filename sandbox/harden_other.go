@@ -15,7 +15,7 @@ func startOnThread(cmd *exec.Cmd) error { return cmd.Start() }
 // harden has nothing to offer here: the child is a process of its own with an empty environment, and that is all.
 func harden(childConfig) []Layer {
 	var layers []Layer
-	for _, name := range []string{"namespaces", "rlimits", "no_new_privs", "landlock", "seccomp"} {
+	for _, name := range LayerNames {
 		layers = append(layers, Layer{Name: name, Detail: "not on " + runtime.GOOS + "/" + runtime.GOARCH})
 	}
 	return layers

@@ -18,7 +18,7 @@ type IsolatedOptions struct {
 	Reuse int
 	// Memory is the budget of one pass in bytes; 0 is 256 MiB.
 	Memory int64
-	// Require names layers without which nothing runs: "rlimits", "seccomp", "landlock", "namespaces".
+	// Require names the layers, of LayerNames, without which nothing runs.
 	Require []string
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -36,23 +37,45 @@ func (c *cli) doctor(ctx context.Context) (answer, error) {
 	conn, err := c.connect(ctx)
 	var none *codemode.NoServerError
 	if errors.As(err, &none) {
-		return checksAnswer([]check{noServer(none), unknown("search attributes"), unknown("worker")}), nil
+		return checksAnswer([]check{noServer(none), unknown("search attributes"), unknown("worker"), checkSandbox()}), nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
 	defer conn.close()
-	return checksAnswer([]check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime)}), nil
+	return checksAnswer([]check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime), checkSandbox()}), nil
 }
 
 func checksAnswer(list []check) answer {
 	a := answer{document: list, text: func(p *page) { showChecks(p, list) }}
 	for _, c := range list {
-		if !c.OK && c.Check != "search attributes" {
+		if !c.OK && (c.Check == "server" || c.Check == "worker") {
 			a.code = exitNobody
 		}
 	}
 	return a
+}
+
+// checkSandbox looks at this host; a worker on another one tells of its own when it starts.
+func checkSandbox() check {
+	result := check{Check: "sandbox"}
+	layers, err := codemode.SandboxLayers(sandbox.IsolatedOptions{Children: 1})
+	if err != nil {
+		result.Detail, result.Fix = err.Error(), "programs cannot run in child processes on this host"
+		return result
+	}
+	var active []string
+	for _, l := range layers {
+		if l.Active {
+			active = append(active, l.Name)
+		} else {
+			result.Fix = "see docs/hardening.md for what each layer needs"
+			result.Detail += fmt.Sprintf("; without %s (%s)", l.Name, l.Detail)
+		}
+	}
+	result.OK = result.Detail == ""
+	result.Detail = "this host: " + strings.Join(active, ", ") + result.Detail
+	return result
 }
 
 func unknown(name string) check {

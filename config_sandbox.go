@@ -1,0 +1,51 @@
+package codemode
+
+import (
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+)
+
+func (r *configReader) sandbox(key string, n *yaml.Node, o *sandbox.IsolatedOptions) {
+	r.fields(n, key, map[string]take{
+		"reuse":    func(key string, n *yaml.Node) { o.Reuse = r.reuse(key, n) },
+		"children": func(key string, n *yaml.Node) { o.Children = r.count(key, n) },
+		"require":  func(key string, n *yaml.Node) { o.Require = r.layers(key, n) },
+	})
+}
+
+// reuse reads how many passes a child serves; 0 is one child per pass, which the options write as -1.
+func (r *configReader) reuse(key string, n *yaml.Node) int {
+	if n.Kind == yaml.ScalarNode && n.Value == "0" {
+		return -1
+	}
+	return r.count(key, n)
+}
+
+func (r *configReader) layers(key string, n *yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "%s must be a list, but is %s", key, shown(n))
+		return nil
+	}
+	var names []string
+	for i, item := range n.Content {
+		t, ok := r.scalar("item "+strconv.Itoa(i+1)+" of "+key, resolve(item))
+		if ok && !knownLayer(t.value) {
+			r.fail(item, "%q is not a layer of the sandbox: use %s", t.value, strings.Join(sandbox.LayerNames, ", "))
+		}
+		names = append(names, t.value)
+	}
+	return names
+}
+
+func knownLayer(name string) bool {
+	for _, known := range sandbox.LayerNames {
+		if name == known {
+			return true
+		}
+	}
+	return false
+}
