@@ -16,10 +16,11 @@
   // load runs a script of the prelude once, and moves the globals it gives to the global object.
   function load(name) {
     if (loaded[name]) return loaded[name];
-    for (const [target, key] of waiting[name] ?? []) if (isLazy(target, key)) delete target[key];
+    const unmet = (waiting[name] ?? []).filter(([target, key]) => isLazy(target, key));
+    for (const [target, key] of unmet) delete target[key];
     const scope = create(global);
     const exports = (loaded[name] = host.load(name)(scope, kit, { exports: {} }) ?? scope);
-    for (const key of keys(exports)) if (!hasOwn(global, key)) plain(key, exports[key]);
+    for (const [target, key] of unmet) if (target === global) plain(key, exports[key]);
     return exports;
   }
   const getters = new WeakSet();
