@@ -1,0 +1,221 @@
+package discovery
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/temporal-codemode/codemode/connectors"
+)
+
+// Budgets, in tokens, of what a model is given at once.
+const (
+	typesBudget     = 1200
+	connectorBudget = 2000
+	// descriptionLimit is in bytes.
+	descriptionLimit = 800
+)
+
+// Kinds of what can be found and described.
+const (
+	KindMethod    = "method"
+	KindConnector = "connector"
+	KindSnippet   = "snippet"
+	KindType      = "type"
+)
+
+// DescribeOutput is what codemode.describe answers.
+type DescribeOutput struct {
+	Path        string `json:"path"`
+	Description string `json:"description"`
+	Kind        string `json:"kind"`
+	Types       string `json:"types"`
+	// RequiresApproval is set when any call may have to be approved.
+	RequiresApproval bool `json:"requiresApproval,omitempty"`
+	// Signature is how a method is called.
+	Signature string `json:"signature,omitempty"`
+	// Docs say how a call of a method behaves.
+	Docs string `json:"docs,omitempty"`
+	// Similar are paths that may have been meant, for a target that does not exist.
+	Similar []string `json:"similar,omitempty"`
+}
+
+// Describe explains a connector, a method, a type or a snippet. It never fails:
+// types says that a target was not found.
+//
+// As in the reference a method may be named without its connector or with a
+// wrong one, and what follows a second dot does not count.
+func (c *Catalogue) Describe(target string) DescribeOutput {
+	if out, ok := c.describeSnippet(target); ok {
+		return out
+	}
+	space, member := split(strings.TrimSpace(target))
+	s, known := c.spaces[space]
+	switch {
+	case known && member == "":
+		return c.describeConnector(s)
+	case known && c.set.Err(space) != nil:
+		return DescribeOutput{Path: target, Kind: KindMethod, Types: notFound(target) + " " + c.set.Err(space).Error()}
+	}
+	if member == "" {
+		s, member = nil, space
+	}
+	if s, m := c.lookup(s, member); m != nil {
+		return s.describeMethod(m)
+	}
+	if out, ok := c.describeType(s, member); ok {
+		return out
+	}
+	return DescribeOutput{Path: target, Kind: KindMethod, Types: notFound(target), Similar: c.similar(s, member)}
+}
+
+func notFound(target string) string { return fmt.Sprintf("%q not found.", target) }
+
+func split(target string) (space, member string) {
+	space, member, _ = strings.Cut(target, ".")
+	member, _, _ = strings.Cut(member, ".")
+	return space, member
+}
+
+func (c *Catalogue) describeSnippet(name string) (DescribeOutput, bool) {
+	for _, s := range c.snippets {
+		if s.Name == name {
+			types := s.Description + "\n\n" + fenced(s.Code)
+			return DescribeOutput{Path: s.Name, Description: s.Description, Kind: KindSnippet, Types: types}, true
+		}
+	}
+	return DescribeOutput{}, false
+}
+
+// fenced puts code in a fence longer than any within.
+func fenced(code string) string {
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	return fence + "ts\n" + code + "\n" + fence
+}
+
+// lookup finds a method by its name, in the connector meant or else in the
+// first that has it, and then by its name written otherwise.
+func (c *Catalogue) lookup(s *space, name string) (*space, *connectors.Bound) {
+	for _, equal := range []func(*space) *connectors.Bound{
+		func(s *space) *connectors.Bound { return s.byName[name] },
+		func(s *space) *connectors.Bound { return s.likeNamed(name) },
+	} {
+		if s != nil {
+			if m := equal(s); m != nil {
+				return s, m
+			}
+		}
+		for _, other := range c.order {
+			if m := equal(c.spaces[other]); m != nil {
+				return c.spaces[other], m
+			}
+		}
+	}
+	return nil, nil
+}
+
+// likeNamed takes get-item and getItem for get_item.
+func (s *space) likeNamed(name string) *connectors.Bound {
+	want := folded(name)
+	for _, m := range s.methods {
+		if want != "" && (folded(m.Method.Name) == want || folded(m.Origin) == want) {
+			return m
+		}
+	}
+	return nil
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", "/", "", ".", "", ":", "")
+
+func folded(name string) string { return strings.ToLower(separators.Replace(name)) }
+
+func (s *space) describeMethod(m *connectors.Bound) DescribeOutput {
+	return DescribeOutput{
+		Path:             m.Path(),
+		Description:      shorten(m.Description, descriptionLimit),
+		Kind:             KindMethod,
+		Types:            s.methodSheet(m).within(typesBudget),
+		RequiresApproval: m.MayNeedApproval(),
+		Signature:        s.signature(m),
+		Docs:             behaviour(m),
+	}
+}
+
+func (s *space) signature(m *connectors.Bound) string {
+	call := s.name + "." + m.Method.Name
+	if !identifier.MatchString(m.Method.Name) {
+		call = s.name + "[" + quote(m.Method.Name) + "]"
+	}
+	base := s.names().methods[m.Method.Name]
+	return fmt.Sprintf("%s(input: %sInput): Promise<%sOutput>", call, base, base)
+}
+
+// behaviour tells a model what a call does beside answering.
+func behaviour(m *connectors.Bound) string {
+	said := map[connectors.Class]string{
+		connectors.Read:       "Reads only.",
+		connectors.Idempotent: "Makes a change; repeating it changes no more.",
+		connectors.Write:      "Makes a change.",
+	}[m.Class]
+	switch {
+	case m.ApprovalFor != nil:
+		said += " A person approves some calls, depending on the arguments."
+	case m.RequiresApproval:
+		said += " A person approves each call."
+	}
+	if m.Revert != nil {
+		said += " Can be undone."
+	}
+	return said
+}
+
+func (c *Catalogue) describeConnector(s *space) DescribeOutput {
+	out := DescribeOutput{Path: s.name, Description: c.set.Instructions(s.name), Kind: KindConnector}
+	if err := c.set.Err(s.name); err != nil {
+		out.Types = err.Error()
+		return out
+	}
+	intro := ""
+	if out.Description != "" {
+		intro = out.Description + "\n\n"
+	}
+	if text, ok := s.declarations(connectorBudget - tokens(intro)); ok {
+		out.Types = intro + text
+		return out
+	}
+	out.Description = shorten(out.Description, instructionsLimit)
+	out.Types = c.overview(s, out.Description)
+	return out
+}
+
+// describeType shows a type of the connector, or of the first that has it.
+func (c *Catalogue) describeType(s *space, name string) (DescribeOutput, bool) {
+	spaces := c.order
+	if s != nil {
+		spaces = []string{s.name}
+	}
+	for _, space := range spaces {
+		if sheet := c.spaces[space].typeSheet(name); sheet != nil {
+			return DescribeOutput{Path: space + "." + name, Kind: KindType, Types: sheet.within(typesBudget)}, true
+		}
+	}
+	return DescribeOutput{}, false
+}
+
+// similar suggests methods for a name that does not exist.
+func (c *Catalogue) similar(s *space, name string) []string {
+	var o SearchOptions
+	if s != nil {
+		o.Connector = s.name
+	}
+	o.Limit = maxSimilar
+	var paths []string
+	for _, r := range c.Search(name, o).Results {
+		paths = append(paths, r.Path)
+	}
+	return paths
+}
+
+const maxSimilar = 3

@@ -1,0 +1,219 @@
+package discovery
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// document is a JSON text that schemas lie in, and what they refer to.
+type document struct {
+	root []byte
+	// defs are the definitions in their order, found by container and key.
+	defs   []definition
+	byKey  map[[2]string][]byte
+	shared *document
+	// names are the type names of nodes that references lead to, by the node's
+	// first byte, which identifies it.
+	names map[*byte]string
+}
+
+// definition is a schema that has a name of its own.
+type definition struct {
+	container, key string
+	raw            []byte
+}
+
+var containers = [][]string{{"$defs"}, {"definitions"}, {"components", "schemas"}}
+
+var errNotJSON = errors.New("the schema is not valid JSON")
+
+// newDocument reads where the definitions are; references not found in the text
+// are looked up in shared, which may be nil.
+func newDocument(raw []byte, shared *document) (*document, error) {
+	if !json.Valid(raw) {
+		return nil, errNotJSON
+	}
+	d := &document{root: bytes.TrimSpace(raw), shared: shared, byKey: map[[2]string][]byte{}, names: map[*byte]string{}}
+	for _, path := range containers {
+		at, ok := walk(d.root, path)
+		if !ok {
+			continue
+		}
+		container := strings.Join(path, "/")
+		for _, m := range object(at) {
+			d.defs = append(d.defs, definition{container, m.key, m.raw})
+			d.byKey[[2]string{container, m.key}] = m.raw
+		}
+	}
+	return d, nil
+}
+
+// resolve finds what a reference leads to. References to other documents are
+// not followed.
+func (d *document) resolve(ref string) ([]byte, bool) {
+	for at := d; at != nil; at = at.shared {
+		if raw, ok := at.local(ref); ok {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+func (d *document) local(ref string) ([]byte, bool) {
+	fragment, local := strings.CutPrefix(ref, "#")
+	switch {
+	case ref == "#":
+		return d.root, true
+	case local && strings.HasPrefix(fragment, "/"):
+		return d.pointer(fragment)
+	}
+	return d.anchor(ref)
+}
+
+func (d *document) pointer(pointer string) ([]byte, bool) {
+	if raw, ok := d.steps(pointerSteps(pointer)); ok {
+		return raw, true
+	}
+	if plain, err := url.PathUnescape(pointer); err == nil && plain != pointer {
+		return d.steps(pointerSteps(plain))
+	}
+	return nil, false
+}
+
+func pointerSteps(pointer string) []string {
+	steps := strings.Split(pointer[1:], "/")
+	for i, s := range steps {
+		steps[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+	}
+	return steps
+}
+
+// steps saves the way through a large document's containers.
+func (d *document) steps(steps []string) ([]byte, bool) {
+	for _, path := range containers {
+		n := len(path)
+		if len(steps) <= n || strings.Join(steps[:n], "/") != strings.Join(path, "/") {
+			continue
+		}
+		raw, ok := d.byKey[[2]string{strings.Join(path, "/"), steps[n]}]
+		if !ok {
+			return nil, false
+		}
+		return walk(raw, steps[n+1:])
+	}
+	return walk(d.root, steps)
+}
+
+func walk(raw []byte, steps []string) ([]byte, bool) {
+	for _, step := range steps {
+		inner, ok := child(raw, step)
+		if !ok {
+			return nil, false
+		}
+		raw = inner
+	}
+	return raw, true
+}
+
+func child(raw []byte, step string) ([]byte, bool) {
+	for _, m := range object(raw) {
+		if m.key == step {
+			return m.raw, true
+		}
+	}
+	items, _ := elements(raw)
+	for i, item := range items {
+		if step == strconv.Itoa(i) {
+			return item, true
+		}
+	}
+	return nil, false
+}
+
+// anchor finds a definition by the name or address that it gives itself.
+func (d *document) anchor(ref string) ([]byte, bool) {
+	for _, def := range d.defs {
+		s := newSchema(def.raw)
+		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
+			if name := s.text(key); name != "" && ref == "#"+name {
+				return def.raw, true
+			}
+		}
+		if id := s.text("$id"); id != "" && id == ref || s.text("id") == ref && ref != "" {
+			return def.raw, true
+		}
+	}
+	return nil, false
+}
+
+// schema is one node, opened.
+type schema struct {
+	raw     []byte
+	members []member
+}
+
+func newSchema(raw []byte) schema { return schema{raw, object(raw)} }
+
+func (s schema) get(key string) []byte {
+	for _, m := range s.members {
+		if m.key == key {
+			return m.raw
+		}
+	}
+	return nil
+}
+
+func (s schema) has(keys ...string) bool {
+	for _, key := range keys {
+		if s.get(key) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s schema) text(key string) string {
+	value, _ := text(s.get(key))
+	return value
+}
+
+func (s schema) isTrue(key string) bool { return string(s.get(key)) == "true" }
+
+// list is an array of schemas, nil when it is empty or none.
+func (s schema) list(key string) [][]byte {
+	list, _ := elements(s.get(key))
+	return list
+}
+
+// ref is the reference that the node consists of, in any draft's words.
+func (s schema) ref() string {
+	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+		if ref := s.text(key); ref != "" {
+			return ref
+		}
+	}
+	return ""
+}
+
+// types are the type names, those implied by other keywords too if asked so.
+func (s schema) types(implied bool) []string {
+	if name, ok := text(s.get("type")); ok {
+		return []string{name}
+	}
+	if list := texts(s.get("type")); len(list) > 0 {
+		return list
+	}
+	switch {
+	case s.has("properties"):
+		return []string{"object"}
+	case implied && s.has("items", "prefixItems"):
+		return []string{"array"}
+	case implied && s.has("additionalProperties", "patternProperties"):
+		return []string{"object"}
+	}
+	return nil
+}

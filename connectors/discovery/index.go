@@ -1,0 +1,272 @@
+package discovery
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/temporal-codemode/codemode/connectors"
+)
+
+// item is what can be found: a method or a snippet.
+type item struct {
+	method  *connectors.Bound
+	snippet *Snippet
+	tags    []string
+}
+
+func (i item) path() string {
+	if i.snippet != nil {
+		return i.snippet.Name
+	}
+	return i.method.Path()
+}
+
+func (i item) name() string {
+	if i.snippet != nil {
+		return i.snippet.Name
+	}
+	return i.method.Method.Name
+}
+
+func (i item) connector() string {
+	if i.snippet != nil {
+		return KindSnippet
+	}
+	return i.method.Connector
+}
+
+func (i item) description() string {
+	if i.snippet != nil {
+		return i.snippet.Description
+	}
+	return i.method.Description
+}
+
+// index finds items by their words. It does not change once made.
+type index struct {
+	items []item
+	ids   map[string]uint32 // of terms
+	// postings of term n are all[starts[n]:starts[n+1]].
+	all    []posting
+	starts []uint32
+	// vocabulary and names are sorted, to be searched by prefix.
+	vocabulary []string
+	names      []nameEntry
+	scratch    sync.Pool
+}
+
+// posting says how much a term tells of an item, between 0 and 1.
+type posting struct {
+	item   uint32
+	weight float32
+}
+
+type nameEntry struct {
+	folded string
+	item   uint32
+}
+
+// The weight of a term is BM25's over several fields: occurrences are added up
+// by field, each divided by how long the field is, and then saturate.
+const (
+	saturation = 1.2
+	// nameLength and textLength are typical numbers of terms. They are fixed,
+	// so that scores do not depend on what else is in the catalogue.
+	nameLength, textLength = 4, 14
+	nameNorm, textNorm     = 0.4, 0.5
+
+	nameWeight      = 3.0
+	pairWeight      = 1.5
+	tagWeight       = 2.0
+	connectorWeight = 1.0
+	leadWeight      = 1.6
+	textWeight      = 0.6
+	parameterWeight = 0.6
+
+	// leadTerms begin a description, maxTerms end what is read of it.
+	leadTerms, maxTerms = 24, 160
+)
+
+type indexer struct {
+	index    *index
+	postings [][]posting
+	stems    map[string]string
+	weights  map[string]float32
+}
+
+func newIndex(items []item) *index {
+	b := &indexer{index: &index{items: items, ids: map[string]uint32{}}, stems: map[string]string{}, weights: map[string]float32{}}
+	for n, it := range items {
+		b.add(uint32(n), it)
+	}
+	return b.finish()
+}
+
+func (b *indexer) add(n uint32, it item) {
+	clear(b.weights)
+	b.name(it.name())
+	if it.method != nil && it.method.Origin != "" && it.method.Origin != it.name() {
+		b.name(it.method.Origin)
+	}
+	for _, tag := range it.tags {
+		b.field(b.terms(tag, true), tagWeight)
+	}
+	b.field(b.terms(it.connector(), true), connectorWeight)
+	b.text(it.description())
+	if it.method != nil {
+		b.field(b.terms(strings.Join(parameters(it.method.InputSchema), " "), false), parameterWeight)
+	}
+	for term, weight := range b.weights {
+		id, known := b.index.ids[term]
+		if !known {
+			id = uint32(len(b.postings))
+			b.index.ids[strings.Clone(term)] = id
+			b.postings = append(b.postings, nil)
+		}
+		b.postings[id] = append(b.postings[id], posting{n, weight / (weight + saturation)})
+	}
+	for _, name := range []string{it.name(), it.path()} {
+		b.index.names = append(b.index.names, nameEntry{folded(name), n})
+	}
+}
+
+// name indexes a name's words, the words unsplit, and neighbours joined: what
+// one writes as pull_request another writes as pullRequest or pullrequest.
+func (b *indexer) name(name string) {
+	list := words(name)
+	var parts []string
+	for _, w := range list {
+		parts = append(parts, w.parts...)
+	}
+	norm := 1 - nameNorm + nameNorm*float32(len(parts))/nameLength
+	for i, part := range parts {
+		b.weights[b.stem(part)] += nameWeight / norm
+		if i > 0 {
+			b.weights[b.stem(parts[i-1]+part)] += pairWeight / norm
+		}
+	}
+	for _, w := range list {
+		if len(w.parts) > 2 {
+			b.weights[b.stem(w.whole)] += pairWeight / norm
+		}
+	}
+}
+
+func (b *indexer) field(list []string, weight float32) {
+	for _, term := range list {
+		b.weights[term] += weight
+	}
+}
+
+// text indexes a description, the beginning of which tells the most.
+func (b *indexer) text(description string) {
+	list := b.terms(cutText(plainText(description)), false)
+	list = list[:min(len(list), maxTerms)]
+	norm := 1 - textNorm + textNorm*float32(len(list))/textLength
+	for i, term := range list {
+		if i < leadTerms {
+			b.weights[term] += leadWeight / norm
+		} else {
+			b.weights[term] += textWeight / norm
+		}
+	}
+}
+
+// cutText bounds what is tokenized.
+func cutText(s string) string { return s[:min(len(s), 12*maxTerms)] }
+
+func (b *indexer) terms(s string, keepAll bool) (list []string) {
+	for _, w := range words(s) {
+		for _, part := range w.parts {
+			if keepAll || !stopWords[part] {
+				list = append(list, b.stem(part))
+			}
+		}
+		if len(w.parts) > 1 {
+			list = append(list, b.stem(w.whole))
+		}
+	}
+	return list
+}
+
+func (b *indexer) stem(w string) string {
+	s, known := b.stems[w]
+	if !known {
+		s = stem(w)
+		b.stems[w] = s
+	}
+	return s
+}
+
+func (b *indexer) finish() *index {
+	ix := b.index
+	ix.starts = make([]uint32, 1, len(b.postings)+1)
+	total := 0
+	for _, list := range b.postings {
+		total += len(list)
+	}
+	ix.all = make([]posting, 0, total)
+	for _, list := range b.postings {
+		ix.all = append(ix.all, list...)
+		ix.starts = append(ix.starts, uint32(len(ix.all)))
+	}
+	ix.vocabulary = make([]string, 0, len(ix.ids))
+	for term := range ix.ids {
+		ix.vocabulary = append(ix.vocabulary, term)
+	}
+	slices.Sort(ix.vocabulary)
+	slices.SortFunc(ix.names, func(a, b nameEntry) int {
+		if c := strings.Compare(a.folded, b.folded); c != 0 {
+			return c
+		}
+		return int(a.item) - int(b.item)
+	})
+	ix.scratch.New = func() any { return newTally(len(ix.items)) }
+	return ix
+}
+
+func (ix *index) postings(term string) []posting {
+	id, ok := ix.ids[term]
+	if !ok {
+		return nil
+	}
+	return ix.all[ix.starts[id]:ix.starts[id+1]]
+}
+
+// rarity is BM25's weight of a term that n of all items have.
+func rarity(n, all int) float32 {
+	return float32(math.Log(1 + (float64(all-n)+0.5)/(float64(n)+0.5)))
+}
+
+// parameters are the names that a call's argument may have, and those one level
+// below, which is where an OpenAPI body keeps its own.
+func parameters(raw json.RawMessage) (list []string) {
+	if len(raw) == 0 || !json.Valid(raw) {
+		return nil
+	}
+	for _, p := range object(newSchema(trimmed(raw)).get("properties")) {
+		list = append(list, p.key)
+		if len(list) < maxParameters {
+			for _, inner := range object(newSchema(p.raw).get("properties")) {
+				list = append(list, inner.key)
+			}
+		}
+	}
+	return list[:min(len(list), maxParameters)]
+}
+
+const maxParameters = 60
+
+// documents are the methods of all connectors in their order.
+func (c *Catalogue) documents() []item {
+	var list []item
+	for _, name := range c.order {
+		for _, m := range c.spaces[name].methods {
+			list = append(list, item{method: m, tags: c.tags(m)})
+		}
+	}
+	return list
+}

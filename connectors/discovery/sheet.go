@@ -1,0 +1,238 @@
+package discovery
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sheet is a page of declarations: some types, and those they need.
+type sheet struct {
+	connector string
+	roots     []declaration
+	// sources are the definitions that the roots may refer to, by type name.
+	sources map[string]source
+	claim   func(name string) string
+	cache   map[string]*typ
+}
+
+type declaration struct {
+	name string
+	t    *typ
+}
+
+type source struct {
+	doc *document
+	raw []byte
+}
+
+func newSheet(connector string, claim func(string) string) *sheet {
+	return &sheet{connector: connector, claim: claim, sources: map[string]source{}, cache: map[string]*typ{}}
+}
+
+// add declares a node of a document, whose names are bound.
+func (s *sheet) add(doc *document, raw []byte, name string) {
+	s.offer(doc)
+	s.roots = append(s.roots, declaration{name, s.convert(doc, raw, name)})
+}
+
+func (s *sheet) convert(doc *document, raw []byte, name string) *typ {
+	c := converter{doc: doc, claim: s.claim}
+	return c.root(raw, name)
+}
+
+// offer makes a document's definitions known.
+func (s *sheet) offer(doc *document) {
+	for _, def := range doc.defs {
+		if len(def.raw) > 0 {
+			if name := doc.names[&def.raw[0]]; name != "" {
+				s.sources[name] = source{doc, def.raw}
+			}
+		}
+	}
+}
+
+// definition is the type that a reference stands for, nil for a root.
+func (s *sheet) definition(name string) *typ {
+	if t, ok := s.cache[name]; ok {
+		return t
+	}
+	from, ok := s.sources[name]
+	if !ok {
+		return nil
+	}
+	t := s.convert(from.doc, from.raw, name)
+	s.cache[name] = t
+	return t
+}
+
+// view is a choice of what to show on a sheet.
+type view struct {
+	detail detail
+	all    bool
+	open   map[string]bool // the names shown when not all are
+	limit  int             // in tokens, 0 for none
+}
+
+func (v view) shows(name string) bool { return v.all || v.open[name] }
+
+// page is a sheet as printed.
+type page struct {
+	texts    []string
+	declared map[string]*typ
+	// hidden are the types that are named but not shown, in order.
+	hidden []string
+	cost   int
+}
+
+// print writes the roots and the definitions shown. It ends early, with ok
+// false, when the limit is passed.
+func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
+	pg.declared = map[string]*typ{}
+	queue := slices.Clone(s.roots)
+	for _, d := range queue {
+		pg.declared[d.name] = d.t
+	}
+	hidden := map[string]bool{}
+	mention := func(name string, t *typ) {
+		if pg.declared[name] != nil || hidden[name] {
+			return
+		}
+		if t == nil && v.shows(name) {
+			t = s.definition(name)
+		}
+		if t == nil || !v.shows(name) {
+			hidden[name] = true
+			pg.hidden = append(pg.hidden, name)
+			return
+		}
+		pg.declared[name] = t
+		queue = append(queue, declaration{name, t})
+	}
+	p := printer{detail: v.detail, broken: broken, mention: mention}
+	p.folded = func(t *typ) bool { return t.declared || !v.shows(t.name) }
+	for i := 0; i < len(queue); i++ {
+		text := p.declaration(queue[i].name, queue[i].t)
+		pg.texts = append(pg.texts, text)
+		pg.cost += tokens(text)
+		if v.limit > 0 && pg.cost+s.hiddenCost(pg.hidden) > v.limit {
+			return pg, false
+		}
+	}
+	pg.cost += s.hiddenCost(pg.hidden)
+	return pg, true
+}
+
+// hiddenCost is that of the stubs that stand for what is not shown.
+func (s *sheet) hiddenCost(names []string) (n int) {
+	if len(names) > 0 {
+		n = tokens(s.note())
+	}
+	for _, name := range names {
+		n += tokens(name) + declarationCost
+	}
+	return n
+}
+
+func (s *sheet) note() string {
+	return `// Left out for length; codemode.describe("` + s.connector + `.<type>") shows one:`
+}
+
+func (s *sheet) text(v view) (string, bool) {
+	pg, ok := s.print(v, nil)
+	if !ok {
+		return "", false
+	}
+	if broken := circular(pg.declared); len(broken) > 0 {
+		v.limit = 0
+		pg, _ = s.print(v, broken)
+	}
+	lines := pg.texts
+	if len(pg.hidden) > 0 {
+		lines = append(lines, s.note())
+	}
+	for _, name := range pg.hidden {
+		lines = append(lines, "type "+name+" = unknown")
+	}
+	return strings.Join(lines, "\n"), true
+}
+
+// whole prints everything.
+func (s *sheet) whole() string {
+	text, _ := s.text(view{all: true})
+	return text
+}
+
+// within prints as much as a number of tokens allows: everything, else with
+// shorter docs, else with the innermost types left out.
+func (s *sheet) within(limit int) string {
+	for _, level := range []detail{whole, short} {
+		if text, ok := s.text(view{all: true, detail: level, limit: limit}); ok {
+			return text
+		}
+	}
+	text, _ := s.text(s.choose(limit))
+	return text
+}
+
+// inputShare of the limit is for the first root and what it needs, when the
+// others need more than the rest.
+const inputShare = 0.6
+
+func (s *sheet) choose(limit int) view {
+	v := view{open: map[string]bool{}}
+	for _, v.detail = range []detail{short, terse, bare} {
+		if pg, _ := s.print(v, nil); pg.cost <= int(inputShare*float64(limit)) {
+			break
+		}
+	}
+	first, rest := s.leads(v)
+	refused := s.unfold(&v, first, int(inputShare*float64(limit)))
+	s.unfold(&v, rest, limit)
+	s.unfold(&v, refused, limit)
+	return v
+}
+
+// leads are the names that the first root and the others begin with.
+func (s *sheet) leads(v view) (first, rest []string) {
+	only := *s
+	only.roots = s.roots[:1]
+	pg, _ := only.print(v, nil)
+	all, _ := s.print(v, nil)
+	for _, name := range all.hidden {
+		if !slices.Contains(pg.hidden, name) {
+			rest = append(rest, name)
+		}
+	}
+	return pg.hidden, rest
+}
+
+// maxAttempts bounds the search for types that fit.
+const maxAttempts = 80
+
+// unfold shows types, outermost first, while they fit, and gives those that did not.
+func (s *sheet) unfold(v *view, names []string, limit int) (refused []string) {
+	seen := map[string]bool{}
+	for i := 0; i < len(names) && i < maxAttempts; i++ {
+		name := names[i]
+		if seen[name] || v.open[name] {
+			continue
+		}
+		seen[name] = true
+		wider := view{detail: v.detail, open: maps.Clone(v.open), limit: limit}
+		wider.open[name] = true
+		pg, ok := s.print(wider, nil)
+		if !ok {
+			refused = append(refused, name)
+			continue
+		}
+		wider.limit = 0
+		*v = wider
+		for _, hidden := range pg.hidden {
+			if !slices.Contains(names, hidden) && !slices.Contains(refused, hidden) {
+				names = append(names, hidden)
+			}
+		}
+	}
+	return refused
+}

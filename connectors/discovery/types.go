@@ -1,0 +1,61 @@
+package discovery
+
+import "encoding/json"
+
+// JSONSchemaToType writes a JSON Schema as one TypeScript statement, "type name
+// = ...", the way the reference does: references are shown in their place, and
+// what cannot be resolved or said is unknown. What the reference gets wrong is
+// right here: unions are bracketed where they have to be, a null in a list of
+// types is kept, and a schema that contains itself refers to its own name.
+func JSONSchemaToType(schema json.RawMessage, name string) string {
+	doc, err := newDocument(schema, nil)
+	if err != nil {
+		return "type " + name + " = unknown"
+	}
+	c := converter{doc: doc, exact: true}
+	t := c.root(doc.root, name)
+	p := printer{broken: circular(map[string]*typ{name: t})}
+	return p.declaration(name, t)
+}
+
+// circular finds the references by which declared types would be defined as
+// themselves, without a property or an element between.
+func circular(declared map[string]*typ) map[*typ]bool {
+	broken := map[*typ]bool{}
+	for name, t := range declared {
+		for _, ref := range direct(t) {
+			if reaches(ref.text, name, declared, map[string]bool{}) {
+				broken[ref] = true
+			}
+		}
+	}
+	return broken
+}
+
+// direct are the references that a type consists of.
+func direct(t *typ) (refs []*typ) {
+	switch t.op {
+	case named:
+		return []*typ{t}
+	case union, both:
+		t.each(func(inner *typ) { refs = append(refs, direct(inner)...) })
+	}
+	return refs
+}
+
+func reaches(from, to string, declared map[string]*typ, seen map[string]bool) bool {
+	t := declared[from]
+	if from == to {
+		return true
+	}
+	if t == nil || seen[from] {
+		return false
+	}
+	seen[from] = true
+	for _, ref := range direct(t) {
+		if reaches(ref.text, to, declared, seen) {
+			return true
+		}
+	}
+	return false
+}
