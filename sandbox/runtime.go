@@ -84,6 +84,9 @@ type bridge struct {
 	collators map[collatorKey]*collate.Collator
 	uint8     goja.Value // the Uint8Array constructor
 	bigint    goja.Callable
+	kit       *goja.Object            // what the parts of the prelude share
+	loaded    map[string]*goja.Object // the exports of modules loaded on first use
+	loading   map[string]bool
 }
 
 func (e *engine) newRuntime() error {
@@ -95,7 +98,9 @@ func (e *engine) newRuntime() error {
 	vm.SetAsyncContextTracker(e)
 	e.js.uint8 = vm.Get("Uint8Array")
 	e.js.bigint, _ = goja.AssertFunction(vm.Get("BigInt"))
+	e.js.loaded, e.js.loading = map[string]*goja.Object{}, map[string]bool{}
 	kit := vm.NewObject()
+	e.js.kit = kit
 	_ = kit.Set("host", e.hostObject())
 	_ = kit.Set("namespaces", vm.NewArray(stringValues(vm, e.pass.Connectors)...))
 	for _, name := range eagerScripts {
@@ -119,15 +124,6 @@ func (e *engine) runScript(name string, args ...goja.Value) (goja.Value, error) 
 	return script(goja.Undefined(), args...)
 }
 
-// jsLoad gives the prelude one of its scripts, to be called there.
-func (e *engine) jsLoad(f goja.FunctionCall) goja.Value {
-	value, err := e.vm.RunProgram(preludeScripts()[f.Argument(0).String()]())
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
 func method(o *goja.Object, name string) goja.Callable {
 	f, _ := goja.AssertFunction(o.Get(name))
 	return f
@@ -148,7 +144,7 @@ var hostFunctions = []struct {
 }{
 	{"issue", (*engine).jsIssue}, {"step", (*engine).jsStep}, {"print", (*engine).jsPrint}, {"now", (*engine).jsNow},
 	{"random", (*engine).jsRandom}, {"setTimer", (*engine).jsSetTimer}, {"clearTimer", (*engine).jsClearTimer},
-	{"load", (*engine).jsLoad}, {"parse", (*engine).jsParse}, {"regexp", (*engine).jsRegExp}, {"indices", (*engine).jsIndices},
+	{"load", (*engine).jsLoad}, {"shelve", (*engine).jsShelve}, {"parse", (*engine).jsParse}, {"regexp", (*engine).jsRegExp}, {"indices", (*engine).jsIndices},
 	{"utf8", (*engine).jsUTF8}, {"decodeText", (*engine).jsDecodeText}, {"digest", (*engine).jsDigest}, {"hmac", (*engine).jsHMAC},
 	{"compare", (*engine).jsCompare}, {"zone", (*engine).jsZone},
 }

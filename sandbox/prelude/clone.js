@@ -1,7 +1,7 @@
 // structuredClone.
 (function (global, kit) {
   'use strict';
-  const { isView } = kit;
+  const { isView, NativeDate } = kit;
   const { keys } = Object;
   const errors = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
   const refuse = (what) => new (kit.load('events').DOMException)(`${what} could not be cloned.`, 'DataCloneError');
@@ -36,7 +36,7 @@
     return c;
   }
   function leaf(v, seen) {
-    if (v instanceof Date) return new Date(v.getTime());
+    if (v instanceof NativeDate) return new NativeDate(v.getTime());
     if (v instanceof RegExp) return new RegExp(v.source, v.flags);
     if (v instanceof ArrayBuffer) return v.slice(0);
     if (isView(v)) {

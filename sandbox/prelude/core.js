@@ -6,7 +6,7 @@
   const global = globalThis;
   const { parse, stringify } = JSON;
   const { isArray } = Array;
-  const { create, defineProperty, freeze, getPrototypeOf } = Object;
+  const { assign, create, defineProperty, freeze, getPrototypeOf, keys } = Object;
   const NativeError = Error, NativeMap = Map, NativeProxy = Proxy, NativePromise = Promise, NativeString = String, NativeTypeError = TypeError;
   const { Uint8Array: Bytes, ArrayBuffer: Buffer } = global;
   const apply = Reflect.apply;
@@ -115,6 +115,9 @@
     then(value, (v) => done(true, v), (e) => done(false, e));
   }
 
-  Object.assign(kit, { apply, uncurry, hidden, define, bytesOf, isView, known, join, then, bigToString, plain: (name, value) => hidden(global, name, value) });
+  const add = (target, functions) => {
+    for (const key of keys(functions)) hidden(target, key, functions[key]);
+  };
+  assign(kit, { add, NativeDate: Date, apply, uncurry, hidden, define, bytesOf, isView, known, join, then, bigToString, plain: (name, value) => hidden(global, name, value) });
   kit.exports = freeze({ encode, parse, describe, nameOf, makeError, run });
 });

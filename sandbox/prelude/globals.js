@@ -2,61 +2,38 @@
 // that a program pays only for what it uses.
 (function (kit) {
   'use strict';
-  const { host, namespaces, apply, uncurry, hidden, plain, bytesOf, isView, then } = kit;
+  const { host, namespaces, apply, uncurry, hidden, plain, then } = kit;
   const global = globalThis;
   const { defineProperty, freeze, create, getPrototypeOf, hasOwn, keys } = Object;
   const NativeMap = Map, NativePromise = Promise, NativeTypeError = TypeError, NativeError = Error, NativeString = String;
-  const { construct, get: reflectGet } = Reflect;
-  const includes = uncurry(String.prototype.includes), toUpper = uncurry(String.prototype.toUpperCase), slice = uncurry(String.prototype.slice);
+  const { construct } = Reflect;
+  const includes = uncurry(String.prototype.includes), slice = uncurry(String.prototype.slice);
   const fixed = (target, key, value) => defineProperty(target, key, { value, writable: false, configurable: false, enumerable: false });
 
-  // --- loaded on first use --------------------------------------------------------------------------------------
+  // --- loaded on first use: see web_lazy.go ---------------------------------------------------------------------
 
-  const loaded = create(null), waiting = create(null);
-  // load runs a script of the prelude once, and moves the globals it gives to the global object.
-  function load(name) {
-    if (loaded[name]) return loaded[name];
-    const unmet = (waiting[name] ?? []).filter(([target, key]) => isLazy(target, key));
-    for (const [target, key] of unmet) delete target[key];
-    const scope = create(global);
-    const exports = (loaded[name] = host.load(name)(scope, kit, { exports: {} }) ?? scope);
-    for (const [target, key] of unmet) if (target === global) plain(key, exports[key]);
-    return exports;
-  }
-  const getters = new WeakSet();
-  const isLazy = (target, key) => getters.has(Reflect.getOwnPropertyDescriptor(target, key)?.get);
-  function lazily(name, target, ...names) {
-    for (const key of names) {
-      const get = function () {
-        load(name);
-        return reflectGet(target, key, this);
-      };
-      getters.add(get);
-      (waiting[name] ??= []).push([target, key]);
-      const set = function (value) {
-        defineProperty(this, key, { value, writable: true, configurable: true, enumerable: this !== target });
-      };
-      defineProperty(target, key, { get, set, configurable: true, enumerable: false });
-    }
-  }
+  const { load } = host;
   kit.load = load;
-  const iteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
   for (const name of ['asyncIterator', 'dispose', 'asyncDispose']) fixed(Symbol, name, Symbol('Symbol.' + name));
-  lazily('url', global, 'URL', 'URLSearchParams');
-  lazily('iterator', global, 'Iterator');
-  lazily('iterator', iteratorPrototype, 'map', 'filter', 'take', 'drop', 'flatMap', 'reduce', 'toArray', 'forEach', 'some', 'every', 'find', Symbol.dispose);
-  lazily('disposable', global, 'DisposableStack', 'AsyncDisposableStack', 'SuppressedError');
+  const iteratorPrototype = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
+  hidden(iteratorPrototype, Symbol.dispose, function () { this.return?.(); });
+  host.shelve(iteratorPrototype);
+  // Properties of objects that have others: the module defines them when it runs.
+  function lazily(module, target, key) {
+    const get = function () {
+      delete target[key];
+      load(module);
+      return target[key];
+    };
+    const set = function (value) { defineProperty(this, key, { value, writable: true, configurable: true, enumerable: this !== target }); };
+    defineProperty(target, key, { get, set, configurable: true, enumerable: false });
+  }
   lazily('es', Array, 'fromAsync');
   lazily('es', Math, 'sumPrecise');
-  lazily('es', RegExp, 'escape');
-  lazily('es', String.prototype, 'isWellFormed', 'toWellFormed');
-  lazily('es', Map.prototype, 'getOrInsert', 'getOrInsertComputed');
-  lazily('events', global, 'DOMException', 'Event', 'CustomEvent', 'EventTarget', 'AbortController', 'AbortSignal');
-  lazily('text', global, 'TextEncoder', 'TextDecoder', 'atob', 'btoa', 'Blob');
-  lazily('http', global, 'Headers', 'Request', 'Response');
-  lazily('clone', global, 'structuredClone');
-  lazily('crypto', global, 'crypto');
-  lazily('intl', global, 'Intl');
+  lazily('es', String.prototype, 'isWellFormed');
+  lazily('es', String.prototype, 'toWellFormed');
+  lazily('es', Map.prototype, 'getOrInsert');
+  lazily('es', Map.prototype, 'getOrInsertComputed');
 
   // --- timers, clock, identity ----------------------------------------------------------------------------------
 
@@ -69,47 +46,15 @@
     if (typeof fn !== 'function') throw new NativeTypeError('queueMicrotask takes a function');
     then(resolved, () => fn());
   });
-  const marks = create(null), now = () => host.now() - host.start;
-  const mark = (name, options) => freeze({ name: NativeString(name), entryType: 'mark', startTime: (marks[name] = options?.startTime ?? now()), duration: 0 });
-  const at = (point, otherwise) => (typeof point === 'number' ? point : marks[point] ?? otherwise);
-  const measure = (name, from, to) => {
-    const start = at(from?.start ?? from, 0), end = at(from?.end ?? to, now());
-    return freeze({ name: NativeString(name), entryType: 'measure', startTime: start, duration: end - start });
-  };
-  plain('performance', freeze({ now, timeOrigin: host.start, mark, measure, toJSON: () => ({ timeOrigin: host.start }) }));
   plain('self', global);
-  plain('navigator', freeze({ userAgent: 'codemode', language: 'en-US', languages: freeze(['en-US']), hardwareConcurrency: 1, onLine: true }));
   const outside = kit.join([...namespaces, 'codemode'], ', ');
   plain('fetch', async () => {
     throw new NativeTypeError(`fetch is not available: programs reach the outside through connectors (${outside})`);
   });
 
-  // Nothing is ever collected, as far as a program can tell: what it saw would differ from pass to pass.
-  class WeakRef {
-    #target;
-    constructor(target) {
-      if ((typeof target !== 'object' || target === null) && typeof target !== 'function' && typeof target !== 'symbol') throw new NativeTypeError('WeakRef: invalid target');
-      this.#target = target;
-    }
-    deref() { return this.#target; }
-  }
-  class FinalizationRegistry {
-    constructor(cleanup) {
-      if (typeof cleanup !== 'function') throw new NativeTypeError('FinalizationRegistry: cleanup must be callable');
-    }
-    register() {}
-    unregister() { return false; }
-  }
-  for (const C of [WeakRef, FinalizationRegistry]) {
-    defineProperty(C.prototype, Symbol.toStringTag, { value: C.name, configurable: true });
-    plain(C.name, C);
-  }
-
   // --- newer language -------------------------------------------------------------------------------------------
 
-  const add = (target, functions) => {
-    for (const key of keys(functions)) hidden(target, key, functions[key]);
-  };
+  const { add } = kit;
   function grouped(items, callback, find) {
     if (typeof callback !== 'function') throw new NativeTypeError(NativeString(callback) + ' is not a function');
     let i = 0;
@@ -219,41 +164,7 @@
 
   // --- dates, numbers and text in a person's form ---------------------------------------------------------------
 
-  const NativeDate = Date, test = uncurry(NativeRegExp.prototype.test), replace = uncurry(String.prototype.replace);
-  const isoStart = /^\s*[-+]?\d{4,6}-\d\d-(3[2-9]|[4-9]\d)/, lowerISO = /^\d{4}-\d\d-\d\dt[\d:.]+(?:z|[-+][\d:]+)?$/i, offset = /^([^T]*\d:\d\d(?::\d\d(?:\.\d+)?)?)([-+]\d\d:\d\d)/;
-  // Forms that goja reads otherwise than all other engines do.
-  function dateText(text) {
-    if (test(isoStart, text)) return 'invalid';
-    if (test(lowerISO, text)) return toUpper(text);
-    return replace(text, offset, '$1 $2');
-  }
-  function DateWrapped(...args) {
-    if (new.target === undefined) return dateString(new NativeDate());
-    if (args.length === 1 && typeof args[0] === 'string') args[0] = dateText(args[0]);
-    return new.target === DateWrapped ? new NativeDate(...args) : construct(NativeDate, args, new.target);
-  }
-  defineProperty(DateWrapped, 'name', { value: 'Date', configurable: true });
-  defineProperty(DateWrapped, 'length', { value: 7, configurable: true });
-  defineProperty(DateWrapped, 'prototype', { value: NativeDate.prototype, writable: false });
-  add(DateWrapped, { now: NativeDate.now, UTC: NativeDate.UTC, parse: (text) => NativeDate.parse(dateText(NativeString(text))) });
-  const toDate = uncurry(NativeDate.prototype.toDateString), toISO = uncurry(NativeDate.prototype.toISOString), toNumber = uncurry(NativeDate.prototype.getTime);
-  const clock = (d) => slice(toISO(d), -13, -5) + ' GMT+0000 (Coordinated Universal Time)';
-  const valid = (d) => toNumber(d) === toNumber(d);
-  const dateString = (d) => (valid(d) ? toDate(d) + ' ' + clock(d) : 'Invalid Date');
-  const formatted = (d, locales, options, required, defaults) => {
-    if (!valid(d)) return 'Invalid Date';
-    return load('intl').formatDate(d, locales, options, required, defaults);
-  };
-  add(NativeDate.prototype, {
-    constructor: DateWrapped,
-    toString() { return dateString(this); },
-    toTimeString() { return valid(this) ? clock(this) : 'Invalid Date'; },
-    toLocaleString(locales, options) { return formatted(this, locales, options, 'any', 'all'); },
-    toLocaleDateString(locales, options) { return formatted(this, locales, options, 'date', 'date'); },
-    toLocaleTimeString(locales, options) { return formatted(this, locales, options, 'time', 'time'); },
-  });
-  plain('Date', DateWrapped);
-
+  lazily('dates', global, 'Date');
   const numberValue = uncurry(Number.prototype.valueOf), bigValue = uncurry(BigInt.prototype.valueOf);
   add(Number.prototype, { toLocaleString(locales, options) { return load('intl').formatNumber(numberValue(this), locales, options); } });
   add(BigInt.prototype, { toLocaleString(locales, options) { return load('intl').formatNumber(bigValue(this), locales, options); } });

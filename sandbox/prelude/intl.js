@@ -3,7 +3,7 @@
 (function (global, kit) {
   'use strict';
   const { host } = kit;
-  const NativeDate = Date;
+  const { NativeDate } = kit;
   const tag = (C) => Object.defineProperty(C.prototype, Symbol.toStringTag, { value: 'Intl.' + C.name, configurable: true });
   const pick = (options, key, allowed, otherwise, owner) => {
     const v = options[key];

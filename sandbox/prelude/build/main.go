@@ -34,7 +34,9 @@ func bundle(source string) (string, error) {
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{source}, Bundle: true, Format: api.FormatCommonJS, Platform: api.PlatformNeutral, Target: api.ESNext,
 		Supported: map[string]bool{"for-await": false, "async-generator": false, "using": false, "dynamic-import": false},
-		Charset:   api.CharsetASCII, LegalComments: api.LegalCommentsNone,
+		// core-js means the scope it is given where it names these
+		Define:  map[string]string{"URL": "globalThis.URL", "URLSearchParams": "globalThis.URLSearchParams", "Iterator": "globalThis.Iterator"},
+		Charset: api.CharsetASCII, LegalComments: api.LegalCommentsNone,
 		MinifyWhitespace: true, MinifySyntax: true,
 	})
 	if len(result.Errors) > 0 {
