@@ -34,7 +34,7 @@ func (r *configReader) layers(key string, n *yaml.Node) []string {
 	for i, item := range n.Content {
 		t, ok := r.scalar("item "+strconv.Itoa(i+1)+" of "+key, resolve(item))
 		if ok && !knownLayer(t.value) {
-			r.fail(item, "%q is not a layer of the sandbox: use %s", t.value, strings.Join(sandbox.LayerNames, ", "))
+			r.fail(item, "%s is not a layer of the sandbox: use %s", shown(resolve(item)), strings.Join(sandbox.LayerNames, ", "))
 		}
 		names = append(names, t.value)
 	}

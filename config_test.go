@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -50,6 +51,7 @@ connectors:
   another:
     mcp: { command: ../bin/other }
 limits: { passTimeout: 30s, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
+sandbox: { reuse: 0, children: 3, require: [seccomp] }
 `)
 	require.NoError(t, err)
 	dir, err := os.Getwd()
@@ -74,6 +76,7 @@ limits: { passTimeout: 30s, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gate
 	require.Equal(t, c.Limits.Limits, o.Limits)
 	require.Len(t, o.Connectors, 2)
 	require.Len(t, o.Rules["tracker"], 5)
+	require.Equal(t, sandbox.IsolatedOptions{Memory: 256 << 20, Reuse: -1, Children: 3, Require: []string{"seccomp"}}, o.Sandbox)
 }
 
 func checkRules(t *testing.T, rules []connectors.Rule) {
@@ -184,6 +187,12 @@ func TestConfigMistakes(t *testing.T) {
 		{"revert without tool", tools(`a: { revert: { args: { id: "1" } } }`), f + `5: "revert" needs "tool", which undoes the call`},
 		{"revert does not check", tools(`a: { revert: { tool: b, args: { id: "output.id" } } }`), f + `5: "id" is not a CEL expression: undeclared reference to 'output' (in container '') (column 1)`},
 		{"revert argument is nothing", tools("a:\n  revert:\n    tool: b\n    args:\n      id:"), f + `9: "id" must be text, but is empty`},
+
+		{"sandbox reuse", "sandbox: { reuse: -1 }", f + `1: "reuse" must be a whole number from 1 on, but is -1`},
+		{"sandbox children", "sandbox: { children: few }", f + `1: "children" must be a whole number from 1 on, but is "few"`},
+		{"sandbox require", "sandbox: { require: seccomp }", f + `1: "require" must be a list, but is "seccomp"`},
+		{"sandbox layer", "sandbox: { require: [walls] }", f + `1: "walls" is not a layer of the sandbox: use ` + strings.Join(sandbox.LayerNames, ", ")},
+		{"sandbox layer from a variable", `sandbox: { require: ["${SECRET}"] }`, f + `1: "${SECRET}" is not a layer of the sandbox: use ` + strings.Join(sandbox.LayerNames, ", ")},
 
 		{"pass timeout", "limits: { passTimeout: soon }", f + `1: "passTimeout" must be a duration such as 90s, 15m, 24h or 7d, but is "soon"`},
 		{"negative timeout", "limits: { passTimeout: -1s }", f + `1: "passTimeout" must be a duration such as 90s, 15m, 24h or 7d, but is "-1s"`},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
@@ -126,12 +128,19 @@ func (c *cli) await(ctx context.Context, timeout time.Duration, do func(context.
 	out, err := do(ctx)
 	stop()
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && (ctx.Err() != nil || timeout > 0 && overdue(err)):
 		return signals.Outcome{Status: signals.Running, ExecutionID: c.id, Calls: []signals.Call{}}, nil
 	case errors.Is(err, codemode.ErrNotFound):
 		return signals.ErrorOutcome(c.id, signals.NoExecution(c.id)), nil
 	}
 	return out, err
+}
+
+// overdue: the server may see the deadline pass before we do.
+func overdue(err error) bool {
+	var update *client.WorkflowUpdateServiceTimeoutOrCanceledError
+	var deadline *serviceerror.DeadlineExceeded
+	return errors.As(err, &update) || errors.As(err, &deadline)
 }
 
 // source is the program text where there is an error to show in it.

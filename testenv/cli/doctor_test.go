@@ -19,12 +19,14 @@ func doctor(t *testing.T, code int, env []string, args ...string) []check {
 	cmd.Env = append(cmd.Env, env...)
 	r := finish(t, cmd, "")
 	require.Equal(t, code, r.code, r.stdout+r.stderr)
-	return decode[[]check](t, r)
+	list := decode[[]check](t, r)
+	require.Len(t, list, 4)
+	require.Equal(t, "sandbox", list[3].Check) // what it finds is up to this host
+	return list[:3]
 }
 
 func TestDoctorFindsAllWell(t *testing.T) {
 	list := doctor(t, 0, nil)
-	require.Len(t, list, 3)
 	for _, c := range list {
 		require.True(t, c.OK, c.Detail)
 		require.Empty(t, c.Fix)
@@ -32,7 +34,7 @@ func TestDoctorFindsAllWell(t *testing.T) {
 	require.Regexp(t, `^`+address+`, namespace default, version \d+\.\d+`, list[0].Detail)
 	require.Equal(t, check{"search attributes", true, "CodemodeRuntime, CodemodeStatus", ""}, list[1])
 	require.Equal(t, check{"worker", true, "task queue codemode-default is polled", ""}, list[2])
-	require.Regexp(t, "^✓ server: .*\n✓ search attributes: .*\n✓ worker: .*\n$", text(t, 0, "doctor"))
+	require.Regexp(t, "^✓ server: .*\n✓ search attributes: .*\n✓ worker: .*\n", text(t, 0, "doctor"))
 }
 
 func TestDoctorMissesTheWorker(t *testing.T) {

@@ -125,17 +125,18 @@ func TestNoNamespace(t *testing.T) {
 }
 
 func TestNoWorker(t *testing.T) {
-	o := run(t, 5, "return 1", "--runtime", "lonely", "--id", "alone")
+	id, runtime := fresh("alone"), fresh("lonely")
+	o := run(t, 5, "return 1", "--runtime", runtime, "--id", id)
 	require.Equal(t, signals.Running, o.Status)
-	require.Equal(t, "alone", o.ExecutionID)
-	require.Equal(t, `no worker polls task queue "codemode-lonely": start one (go run ./worker --config codemode.yaml); execution "alone" goes on as soon as it runs`, o.Error)
-	require.Equal(t, signals.Running, outcome(t, 5, "wait", "alone", "--runtime", "lonely").Status)
-	require.Equal(t, signals.Running, outcome(t, 5, "approve", "alone", "--runtime", "lonely").Status)
-	r := starter(t, "", "show", "alone", "--runtime", "lonely", "--json")
+	require.Equal(t, id, o.ExecutionID)
+	require.Equal(t, `no worker polls task queue "codemode-`+runtime+`": start one (go run ./worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
+	require.Equal(t, signals.Running, outcome(t, 5, "wait", id, "--runtime", runtime).Status)
+	require.Equal(t, signals.Running, outcome(t, 5, "approve", id, "--runtime", runtime).Status)
+	r := starter(t, "", "show", id, "--runtime", runtime, "--json")
 	require.Equal(t, 0, r.code, "records need no worker: %s", r.stderr)
 	require.Equal(t, signals.Running, decode[signals.Record](t, r).Status)
-	worker(t, "runtime: lonely")
-	require.Equal(t, `1`, string(outcome(t, 0, "wait", "alone", "--runtime", "lonely").Result))
+	worker(t, "runtime: "+runtime)
+	require.Equal(t, `1`, string(outcome(t, 0, "wait", id, "--runtime", runtime).Result))
 }
 
 func TestUsage(t *testing.T) {
@@ -179,18 +180,19 @@ func TestUsage(t *testing.T) {
 }
 
 func TestStaleDigest(t *testing.T) {
-	o := run(t, 3, create("stale"), "--id", "stale")
+	id := fresh("stale")
+	o := run(t, 3, create(id), "--id", id)
 	tc, err := client.Dial(client.Options{HostPort: address})
 	require.NoError(t, err)
 	defer tc.Close()
 	c, err := codemode.NewClient(tc, codemode.ClientOptions{})
 	require.NoError(t, err)
-	verdict, err := c.Decide(context.Background(), "stale", signals.Approve{Seqs: []int{0}, ArgsDigest: "0123456789abcdef"})
+	verdict, err := c.Decide(context.Background(), id, signals.Approve{Seqs: []int{0}, ArgsDigest: "0123456789abcdef"})
 	require.NoError(t, err)
 	require.False(t, verdict.Accepted)
 	require.Equal(t, `argsDigest "0123456789abcdef" is stale: tracker.create_issue (seq 0) is pending with "`+o.Pending[0].ArgsDigest+`"; look at its arguments again.`, verdict.Error)
-	require.Equal(t, 0, effects(t, "stale"))
-	require.Equal(t, 0, starter(t, "", "approve", "stale").code, "the starter sends the digest that it saw")
+	require.Equal(t, 0, effects(t, id))
+	require.Equal(t, 0, starter(t, "", "approve", id).code, "the starter sends the digest that it saw")
 }
 
 func TestWorkerReadyAndStop(t *testing.T) {

@@ -41,10 +41,11 @@ func slowWorker(t *testing.T, dir string) *workerProcess {
 
 // A worker that is told to stop lets a call finish: one that is cut off is an outcome that nobody knows.
 func TestWorkerDrains(t *testing.T) {
+	id := fresh("drain")
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	w := slowWorker(t, dir)
-	r := starter(t, "return await slow.write({})", "run", "-", "--runtime", "slow", "--id", "drain", "--no-wait")
+	r := starter(t, "return await slow.write({})", "run", "-", "--runtime", "slow", "--id", id, "--no-wait")
 	require.Equal(t, 0, r.code, r.stderr)
 	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
@@ -52,22 +53,23 @@ func TestWorkerDrains(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "pipe"), []byte("finished"), 0o600))
 	require.NoError(t, w.wait())
 	slowWorker(t, dir)
-	o := outcome(t, 0, "wait", "drain", "--runtime", "slow")
+	o := outcome(t, 0, "wait", id, "--runtime", "slow")
 	require.Equal(t, `"finished"`, string(o.Result))
 	require.Equal(t, signals.Applied, o.Calls[0].State)
 }
 
 func TestInterruptedRunGoesOn(t *testing.T) {
-	cmd := command("starter", "run", "-", "--id", "interrupted", "--json")
+	id := fresh("interrupted")
+	cmd := command("starter", "run", "-", "--id", id, "--json")
 	end := begin(t, cmd, sleeps)
-	eventually(t, func() bool { return starter(t, "", "show", "interrupted").code == 0 })
+	eventually(t, func() bool { return starter(t, "", "show", id).code == 0 })
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	r := end()
 	require.Equal(t, 3, r.code, r.stderr)
 	o := decode[signals.Outcome](t, r)
 	require.Equal(t, signals.Running, o.Status)
-	require.Equal(t, "interrupted", o.ExecutionID)
-	require.Equal(t, 0, starter(t, "", "cancel", "interrupted").code)
+	require.Equal(t, id, o.ExecutionID)
+	require.Equal(t, 0, starter(t, "", "cancel", id).code)
 }
 
 func eventually(t *testing.T, ok func() bool) {

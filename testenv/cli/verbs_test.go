@@ -2,9 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,11 @@ func outcome(t *testing.T, code int, args ...string) signals.Outcome {
 	require.Equal(t, code, r.code, r.stdout+r.stderr)
 	return decode[signals.Outcome](t, r)
 }
+
+// fresh makes a name that no earlier run of the test used on the same server.
+func fresh(name string) string { return fmt.Sprintf("%s-%d", name, names.Add(1)) }
+
+var names atomic.Int64
 
 // text runs a verb for people.
 func text(t *testing.T, code int, args ...string) string {
@@ -66,10 +73,11 @@ func TestRunCompletes(t *testing.T) {
 }
 
 func TestRunFileForPeople(t *testing.T) {
+	id := fresh("people")
 	file := filepath.Join(t.TempDir(), "program.ts")
-	require.NoError(t, os.WriteFile(file, []byte("console.log('hello');\nconst i: {title: string} = await tracker.issue({id: 3});\nreturn {title: i.title}"), 0o600))
-	out := text(t, 0, "run", file, "--id", "people")
-	require.Equal(t, "✓ completed  people\n{\n  \"title\": \"Dark mode\"\n}\nconsole:\n  hello\n1 call: 1 applied\n", out)
+	require.NoError(t, os.WriteFile(file, []byte("console.log('hello');\nconst i: {title: string} = await tracker.issue({id: 8});\nreturn {title: i.title}"), 0o600))
+	out := text(t, 0, "run", file, "--id", id)
+	require.Equal(t, "✓ completed  "+id+"\n{\n  \"title\": \"Keyboard shortcuts\"\n}\nconsole:\n  hello\n1 call: 1 applied\n", out)
 }
 
 func TestRunWithoutResult(t *testing.T) {
@@ -79,12 +87,13 @@ func TestRunWithoutResult(t *testing.T) {
 }
 
 func TestRunFails(t *testing.T) {
-	o := run(t, 1, "console.log('before')\nconst a = 1;\n  nowhere.get_item({})\n", "--id", "fails")
+	id := fresh("fails")
+	o := run(t, 1, "console.log('before')\nconst a = 1;\n  nowhere.get_item({})\n", "--id", id)
 	require.Equal(t, signals.Failed, o.Status)
 	require.Equal(t, "Code execution failed: nowhere is not defined (the only globals available in the sandbox are: tracker, codemode)\n\nConsole output:\nbefore", o.Error)
 	require.Equal(t, 3, o.Position.Line)
-	out := text(t, 1, "wait", "fails")
-	require.Contains(t, out, "✗ error  fails\n"+o.Error+"\nat 3:")
+	out := text(t, 1, "wait", id)
+	require.Contains(t, out, "✗ error  "+id+"\n"+o.Error+"\nat 3:")
 	require.Regexp(t, `\n    3 \|   nowhere.get_item\({}\)\n +\^\n$`, out)
 }
 
@@ -107,60 +116,64 @@ func TestRunTooLarge(t *testing.T) {
 }
 
 func TestRunExistingID(t *testing.T) {
-	first := run(t, 0, "return 1", "--id", "once", "--purpose", "count")
-	again := run(t, 0, "return 2", "--id", "once")
+	id := fresh("once")
+	first := run(t, 0, "return 1", "--id", id, "--purpose", "count")
+	again := run(t, 0, "return 2", "--id", id)
 	require.Equal(t, first, again)
-	r := starter(t, "return 3", "run", "-", "--id", "once", "--no-wait", "--json")
+	r := starter(t, "return 3", "run", "-", "--id", id, "--no-wait", "--json")
 	require.Equal(t, 0, r.code)
-	require.Equal(t, `{"executionId":"once","status":"completed"}`+"\n", r.stdout)
-	record := decode[signals.Record](t, starter(t, "", "show", "once", "--json"))
+	require.Equal(t, `{"executionId":"`+id+`","status":"completed"}`+"\n", r.stdout)
+	record := decode[signals.Record](t, starter(t, "", "show", id, "--json"))
 	require.Equal(t, "return 1", record.Code)
 	require.Equal(t, "count", record.Purpose)
 }
 
 func TestRunNoWait(t *testing.T) {
-	r := starter(t, create("no wait"), "run", "-", "--id", "no-wait", "--no-wait", "--json")
+	id := fresh("no-wait")
+	r := starter(t, create("no wait"), "run", "-", "--id", id, "--no-wait", "--json")
 	require.Equal(t, 0, r.code, r.stderr)
-	require.Equal(t, `{"executionId":"no-wait","status":"running"}`+"\n", r.stdout)
-	require.Equal(t, signals.Paused, outcome(t, 3, "wait", "no-wait").Status)
-	r = starter(t, "", "run", "-", "--id", "no-wait", "--no-wait", "--json")
-	require.Equal(t, `{"executionId":"no-wait","status":"paused"}`+"\n", r.stdout)
+	require.Equal(t, `{"executionId":"`+id+`","status":"running"}`+"\n", r.stdout)
+	require.Equal(t, signals.Paused, outcome(t, 3, "wait", id).Status)
+	r = starter(t, "", "run", "-", "--id", id, "--no-wait", "--json")
+	require.Equal(t, `{"executionId":"`+id+`","status":"paused"}`+"\n", r.stdout)
 	require.Equal(t, 0, r.code)
-	require.Equal(t, "true\n", starter(t, "", "cancel", "no-wait", "--json").stdout)
+	require.Equal(t, "true\n", starter(t, "", "cancel", id, "--json").stdout)
 }
 
 const sleeps = "await new Promise(done => setTimeout(done, 3_600_000)); return 1"
 
 func TestRunTimeoutBoundsTheWaiting(t *testing.T) {
-	o := run(t, 3, sleeps, "--id", "sleeper", "--timeout", "1s")
+	id := fresh("sleeper")
+	o := run(t, 3, sleeps, "--id", id, "--timeout", "1s")
 	require.Equal(t, signals.Running, o.Status)
-	require.Equal(t, "sleeper", o.ExecutionID)
+	require.Equal(t, id, o.ExecutionID)
 	require.Equal(t, []signals.Call{}, o.Calls)
-	require.Equal(t, signals.Running, decode[signals.Record](t, starter(t, "", "show", "sleeper", "--json")).Status)
-	require.Equal(t, signals.Running, outcome(t, 3, "wait", "sleeper", "--timeout", "100ms").Status)
-	require.Contains(t, text(t, 3, "wait", "sleeper", "--timeout", "100ms"), "it goes on; wait for it: ")
+	require.Equal(t, signals.Running, decode[signals.Record](t, starter(t, "", "show", id, "--json")).Status)
+	require.Equal(t, signals.Running, outcome(t, 3, "wait", id, "--timeout", "100ms").Status)
+	require.Contains(t, text(t, 3, "wait", id, "--timeout", "100ms"), "it goes on; wait for it: ")
 
-	r := starter(t, "", "cancel", "sleeper", "--json")
+	r := starter(t, "", "cancel", id, "--json")
 	require.Equal(t, "true\n", r.stdout)
 	require.Equal(t, 0, r.code)
-	ended := outcome(t, 1, "wait", "sleeper")
+	ended := outcome(t, 1, "wait", id)
 	require.Equal(t, signals.Failed, ended.Status)
 	require.Equal(t, "Execution cancelled", ended.Error)
-	r = starter(t, "", "cancel", "sleeper", "--json")
+	r = starter(t, "", "cancel", id, "--json")
 	require.Equal(t, "false\n", r.stdout)
 	require.Equal(t, 1, r.code)
-	require.Equal(t, "Execution \"sleeper\" has ended already (status: error).\n", text(t, 1, "cancel", "sleeper"))
+	require.Equal(t, "Execution \""+id+"\" has ended already (status: error).\n", text(t, 1, "cancel", id))
 }
 
 func TestApprove(t *testing.T) {
-	o := run(t, 3, create("approved"))
+	title := fresh("approved")
+	o := run(t, 3, create(title))
 	require.Equal(t, signals.Paused, o.Status)
 	require.Len(t, o.Pending, 1)
-	require.Equal(t, 0, effects(t, "approved"))
+	require.Equal(t, 0, effects(t, title))
 	done := outcome(t, 0, "approve", o.ExecutionID, "--note", "fine")
 	require.Equal(t, signals.Completed, done.Status)
-	require.Equal(t, `"approved"`, string(done.Result))
-	require.Equal(t, 1, effects(t, "approved"))
+	require.Equal(t, `"`+title+`"`, string(done.Result))
+	require.Equal(t, 1, effects(t, title))
 	call := done.Calls[0]
 	require.Equal(t, "ada", call.DecidedBy, "by $USER where nobody is named")
 	require.Equal(t, "fine", call.Note)
@@ -168,7 +181,7 @@ func TestApprove(t *testing.T) {
 	again := outcome(t, 1, "approve", o.ExecutionID)
 	require.Equal(t, signals.Failed, again.Status)
 	require.Equal(t, `Execution "`+o.ExecutionID+`" is not paused (status: completed); only a paused run can be approved.`, again.Error)
-	require.Equal(t, 1, effects(t, "approved"))
+	require.Equal(t, 1, effects(t, title))
 }
 
 const createsTwo = `const [a, b] = await Promise.all([tracker.create_issue({title: "A-%"}), tracker.create_issue({title: "B-%"})]); return [a.title, b.title]`
@@ -176,25 +189,27 @@ const createsTwo = `const [a, b] = await Promise.all([tracker.create_issue({titl
 func two(name string) string { return strings.ReplaceAll(createsTwo, "%", name) }
 
 func TestApproveAllOfSeveral(t *testing.T) {
-	o := run(t, 3, two("all"))
+	name := fresh("all")
+	o := run(t, 3, two(name))
 	require.Len(t, o.Pending, 2)
 	done := outcome(t, 0, "approve", o.ExecutionID, "--by", "eve")
-	require.JSONEq(t, `["A-all", "B-all"]`, string(done.Result))
+	require.JSONEq(t, `["A-`+name+`", "B-`+name+`"]`, string(done.Result))
 	require.Equal(t, "eve", done.Calls[0].DecidedBy)
 	require.Equal(t, "eve", done.Calls[1].DecidedBy)
-	require.Equal(t, 1, effects(t, "A-all"))
-	require.Equal(t, 1, effects(t, "B-all"))
+	require.Equal(t, 1, effects(t, "A-"+name))
+	require.Equal(t, 1, effects(t, "B-"+name))
 }
 
 func TestApproveBySeq(t *testing.T) {
-	o := run(t, 3, two("seq"))
+	name := fresh("seq")
+	o := run(t, 3, two(name))
 	wrong := outcome(t, 1, "approve", o.ExecutionID, "--seq", "1", "--seq", "7")
 	require.Equal(t, `Call 7 of execution "`+o.ExecutionID+`" is not pending.`, wrong.Error)
 	require.Len(t, decode[[]signals.PendingAction](t, starter(t, "", "pending", o.ExecutionID, "--json")), 2, "a wrong number approves nothing")
 	half := outcome(t, 3, "approve", o.ExecutionID, "--seq", "1")
 	require.Len(t, half.Pending, 1)
 	require.Equal(t, 0, half.Pending[0].Seq)
-	require.Equal(t, 1, effects(t, "B-seq"))
+	require.Equal(t, 1, effects(t, "B-"+name))
 	r := starter(t, "", "approve", o.ExecutionID, "--seq", "0", "--no-wait", "--json")
 	require.Equal(t, `{"executionId":"`+o.ExecutionID+`","status":"running"}`+"\n", r.stdout)
 	require.Equal(t, 0, r.code)
@@ -202,14 +217,15 @@ func TestApproveBySeq(t *testing.T) {
 }
 
 func TestApproveWithEditedArguments(t *testing.T) {
-	o := run(t, 3, two("edit"))
-	r := starter(t, "", "approve", o.ExecutionID, "--args", `{"title": "edited"}`, "--json")
+	name := fresh("edit")
+	o := run(t, 3, two(name))
+	r := starter(t, "", "approve", o.ExecutionID, "--args", `{"title": "edited-`+name+`"}`, "--json")
 	require.Equal(t, 2, r.code)
 	require.Contains(t, decode[signals.Outcome](t, r).Error, "--args edits one call, and several are pending (0 tracker.create_issue, 1 tracker.create_issue): say which with --seq")
-	half := outcome(t, 3, "approve", o.ExecutionID, "--seq", "0", "--args", `{"title": "edited"}`)
-	require.JSONEq(t, `{"title": "edited"}`, string(half.Calls[0].EditedArgs))
-	require.Equal(t, 1, effects(t, "edited"))
-	require.Equal(t, 0, effects(t, "A-edit"))
+	half := outcome(t, 3, "approve", o.ExecutionID, "--seq", "0", "--args", `{"title": "edited-`+name+`"}`)
+	require.JSONEq(t, `{"title": "edited-`+name+`"}`, string(half.Calls[0].EditedArgs))
+	require.Equal(t, 1, effects(t, "edited-"+name))
+	require.Equal(t, 0, effects(t, "A-"+name))
 	bad := outcome(t, 3, "approve", o.ExecutionID, "--seq", "1", "--args", `{"title": 5}`)
 	require.Len(t, bad.Pending, 1)
 	require.Contains(t, bad.Pending[0].Refused, "title")
@@ -233,7 +249,8 @@ func TestHiddenAndRenamed(t *testing.T) {
 }
 
 func TestReject(t *testing.T) {
-	o := run(t, 3, create("rejected"))
+	title := fresh("rejected")
+	o := run(t, 3, create(title))
 	r := starter(t, "", "reject", o.ExecutionID, "--reason", "too vague", "--by", "eve", "--json")
 	require.Equal(t, "true\n", r.stdout)
 	require.Equal(t, 0, r.code)
@@ -241,7 +258,7 @@ func TestReject(t *testing.T) {
 	require.Equal(t, signals.Rejected, ended.Status)
 	require.Contains(t, ended.Error, "too vague")
 	require.Equal(t, "eve", ended.Calls[0].DecidedBy)
-	require.Equal(t, 0, effects(t, "rejected"))
+	require.Equal(t, 0, effects(t, title))
 	r = starter(t, "", "reject", o.ExecutionID, "--json")
 	require.Equal(t, "false\n", r.stdout)
 	require.Equal(t, 1, r.code)
@@ -286,36 +303,39 @@ func TestUnknownExecution(t *testing.T) {
 }
 
 func TestPending(t *testing.T) {
+	id := fresh("pending-1")
 	long := strings.Repeat("long ", 30)
-	o := run(t, 3, create(long), "--id", "pending-1")
-	list := decode[[]signals.PendingAction](t, starter(t, "", "pending", "pending-1", "--json"))
+	o := run(t, 3, create(long), "--id", id)
+	list := decode[[]signals.PendingAction](t, starter(t, "", "pending", id, "--json"))
 	require.Equal(t, o.Pending, list)
 	require.NotEmpty(t, list[0].ArgsDigest)
 	require.InDelta(t, time.Now().Add(24*time.Hour).UnixMilli(), list[0].ExpiresAt, float64(time.Minute.Milliseconds()))
 	require.Eventually(t, func() bool {
 		all := decode[[]signals.PendingAction](t, starter(t, "", "pending", "--json"))
 		for _, a := range all {
-			if a.ExecutionID == "pending-1" {
+			if a.ExecutionID == id {
 				return true
 			}
 		}
 		return false
 	}, 10*time.Second, 50*time.Millisecond, "lists lag")
-	out := text(t, 0, "pending", "pending-1")
-	require.Contains(t, out, "‖ paused  pending-1\nSEQ  CALL                  ARGUMENTS")
+	out := text(t, 0, "pending", id)
+	require.Contains(t, out, "‖ paused  "+id+"\nSEQ  CALL                  ARGUMENTS")
 	require.Contains(t, out, `{"title":"long`)
 	require.Contains(t, out, strings.TrimSpace(long), "nobody approves what was not shown")
-	require.Contains(t, out, "approve 0:  "+filepath.Join(binaries, "starter")+" approve pending-1 --seq 0\n")
-	require.Equal(t, 0, starter(t, "", "cancel", "pending-1").code)
-	r := starter(t, "", "pending", "pending-1", "--json")
+	require.Contains(t, out, "approve 0:  "+filepath.Join(binaries, "starter")+" approve "+id+" --seq 0\n")
+	require.Equal(t, 0, starter(t, "", "cancel", id).code)
+	r := starter(t, "", "pending", id, "--json")
 	require.Equal(t, "[]\n", r.stdout)
 	require.Equal(t, 0, r.code)
-	require.Equal(t, "nothing is pending\n", text(t, 0, "pending", "pending-1"))
+	require.Equal(t, "nothing is pending\n", text(t, 0, "pending", id))
 }
 
 func TestListAndShow(t *testing.T) {
-	run(t, 0, "return await tracker.issue({id: 2})", "--id", "listed", "--purpose", "look at issue 2")
-	paused := run(t, 3, create("listed"), "--id", "listed-paused")
+	waits := fresh("listed-paused")
+	done := fresh("listed")
+	run(t, 0, "return await tracker.issue({id: 2})", "--id", done, "--purpose", "look at issue 2")
+	paused := run(t, 3, create(done), "--id", waits)
 	list := func(args ...string) (ids []string) {
 		r := starter(t, "", append([]string{"list", "--json"}, args...)...)
 		require.Equal(t, 0, r.code, r.stderr)
@@ -327,14 +347,14 @@ func TestListAndShow(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		ids := list("--limit", "2")
-		return len(ids) == 2 && ids[0] == "listed-paused" && ids[1] == "listed"
+		return len(ids) == 2 && ids[0] == waits && ids[1] == done
 	}, 10*time.Second, 50*time.Millisecond, "newest first")
-	require.Eventually(t, func() bool { ids := list("--status", "paused"); return len(ids) > 0 && ids[0] == "listed-paused" }, 10*time.Second, 50*time.Millisecond)
-	require.NotContains(t, list("--status", "completed"), "listed-paused")
+	require.Eventually(t, func() bool { ids := list("--status", "paused"); return len(ids) > 0 && ids[0] == waits }, 10*time.Second, 50*time.Millisecond)
+	require.NotContains(t, list("--status", "completed"), waits)
 	require.Len(t, list("--limit", "1"), 1)
 	require.Equal(t, []signals.Record{}, decode[[]signals.Record](t, starter(t, "", "list", "--status", "rolled_back", "--json")))
 
-	record := decode[signals.Record](t, starter(t, "", "show", "listed", "--json"))
+	record := decode[signals.Record](t, starter(t, "", "show", done, "--json"))
 	require.Equal(t, signals.Completed, record.Status)
 	require.Equal(t, []string{"tracker"}, record.Connectors)
 	require.Equal(t, "default", record.Runtime)
@@ -342,13 +362,13 @@ func TestListAndShow(t *testing.T) {
 	var issue tracker.Issue
 	require.NoError(t, json.Unmarshal(record.Log[0].Result, &issue))
 	require.Equal(t, "Export to CSV loses umlauts", issue.Title)
-	out := text(t, 0, "show", "listed")
+	out := text(t, 0, "show", done)
 	require.Contains(t, out, "look at issue 2")
 	require.Contains(t, out, "    1 | return await tracker.issue({id: 2})\n")
 	require.Contains(t, out, "tracker.issue")
 	require.Contains(t, text(t, 0, "list"), "look at issue 2")
-	require.Contains(t, text(t, 0, "show", "listed-paused"), "decide: ")
+	require.Contains(t, text(t, 0, "show", waits), "decide: ")
 	require.Equal(t, signals.Pending, decode[signals.Record](t, starter(t, "", "show", paused.ExecutionID, "--json")).Log[0].State)
 	require.Equal(t, "no executions\n", text(t, 0, "list", "--runtime", "empty"))
-	require.Equal(t, "true\n", starter(t, "", "cancel", "listed-paused", "--json").stdout)
+	require.Equal(t, "true\n", starter(t, "", "cancel", waits, "--json").stdout)
 }
