@@ -49,6 +49,9 @@ type Options struct {
 	Executor sandbox.Executor
 	// Sandbox configures the child processes.
 	Sandbox sandbox.IsolatedOptions
+	// Modules are what programs may import: JavaScript or TypeScript source by name. A paused execution goes on only on
+	// a worker with the same modules.
+	Modules map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
 	// Limits bound an execution; zero fields have defaults.
@@ -94,7 +97,7 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	}
 	workflows.Register(w)
 	activities.New(activities.Options{
-		Connectors: set, Executor: o.Executor, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
+		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
 		SearchAttributes: w.SearchAttributes,
 	}).Register(w)
 	return w, nil

@@ -21,6 +21,8 @@ type Config struct {
 	Connectors []ConnectorConfig
 	Limits     ConfigLimits
 	Sandbox    sandbox.IsolatedOptions
+	// Modules are what programs may import: source by name.
+	Modules map[string]string
 }
 
 // ConnectorConfig is one entry of connectors.
@@ -63,7 +65,7 @@ func (r *configReader) config(root *yaml.Node, c *Config) {
 		"runtime":    func(key string, n *yaml.Node) { r.runtime(key, n, c) },
 		"connectors": func(key string, n *yaml.Node) { c.Connectors = r.connectors(key, n) },
 		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
-		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, &c.Sandbox) },
+		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
 }
 
@@ -80,7 +82,7 @@ func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
 
 // Options makes the options of a worker. The connectors start nothing before they are used.
 func (c *Config) Options() (Options, error) {
-	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox}
+	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
 		if connector.MCP == nil {

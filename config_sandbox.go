@@ -1,6 +1,9 @@
 package codemode
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -9,12 +12,35 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox"
 )
 
-func (r *configReader) sandbox(key string, n *yaml.Node, o *sandbox.IsolatedOptions) {
+func (r *configReader) sandbox(key string, n *yaml.Node, c *Config) {
+	o := &c.Sandbox
 	r.fields(n, key, map[string]take{
 		"reuse":    func(key string, n *yaml.Node) { o.Reuse = r.reuse(key, n) },
 		"children": func(key string, n *yaml.Node) { o.Children = r.count(key, n) },
+		"modules":  func(key string, n *yaml.Node) { c.Modules = r.modules(key, n) },
 		"require":  func(key string, n *yaml.Node) { o.Require = r.layers(key, n) },
 	})
+}
+
+// modules reads the files that programs may import.
+func (r *configReader) modules(key string, n *yaml.Node) map[string]string {
+	modules := map[string]string{}
+	for _, e := range r.entries(key, n) {
+		t, ok := r.scalar(strconv.Quote(e.key), e.value)
+		if !ok {
+			continue
+		}
+		file := t.value
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(r.dir, file)
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			r.fail(e.value, "module %q cannot be read: %v", e.key, errors.Unwrap(err))
+		}
+		modules[e.key] = string(source)
+	}
+	return modules
 }
 
 // reuse reads how many passes a child serves; 0 is one child per pass, which the options write as -1.

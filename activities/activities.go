@@ -18,6 +18,8 @@ type Options struct {
 	Connectors *connectors.Set
 	// Executor runs the passes; nil runs them in this process.
 	Executor sandbox.Executor
+	// Modules are what programs may import: source by name.
+	Modules map[string]string
 	// DataConverter must be the client's own; nil is the SDK's default.
 	DataConverter converter.DataConverter
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.

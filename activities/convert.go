@@ -11,7 +11,7 @@ import (
 // sandboxPass translates what a pass is given into the sandbox's words.
 func (a *Activities) sandboxPass(in signals.PassInput, known *remembered) sandbox.Pass {
 	pass := sandbox.Pass{
-		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Refresh: in.Decided,
+		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Refresh: in.Decided, Modules: a.Modules,
 		Lines: known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
 		Limits: sandbox.Limits{Timeout: a.PassTimeout},
 	}
@@ -77,7 +77,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 	}
 	if in.Pinned == nil {
 		result.Pinned = &signals.Pinned{
-			Engine: a.Executor.Version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
+			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
 		}
 	}
 	return result

@@ -12,6 +12,8 @@ import (
 type progress struct {
 	// Starts counts the attempts that began to run the program.
 	Starts int `json:"starts"`
+	// Waiting says what the attempt waits for.
+	Waiting string `json:"waiting,omitempty"`
 }
 
 const beatEvery = 3 * time.Second
@@ -20,6 +22,7 @@ const beatEvery = 3 * time.Second
 type pulse struct {
 	ctx    context.Context
 	starts atomic.Int64
+	idle   atomic.Bool // it waits for a free sandbox
 	done   chan struct{}
 }
 
@@ -46,7 +49,20 @@ func (p *pulse) run() {
 	}
 }
 
-func (p *pulse) record() { activity.RecordHeartbeat(p.ctx, progress{Starts: int(p.starts.Load())}) }
+func (p *pulse) record() {
+	details := progress{Starts: int(p.starts.Load())}
+	if p.idle.Load() {
+		details.Waiting = "for a free sandbox"
+	}
+	activity.RecordHeartbeat(p.ctx, details)
+}
+
+func (p *pulse) waiting(w bool) {
+	p.idle.Store(w)
+	if w {
+		p.record()
+	}
+}
 
 func (p *pulse) stop() { close(p.done) }
 

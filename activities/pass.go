@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -56,7 +57,7 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.Pa
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
-	r, err := a.Executor.Run(ctx, a.sandboxPass(in, known), &host{Activities: a, in: in})
+	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, pulse.waiting), a.sandboxPass(in, known), &host{Activities: a, in: in})
 	if err != nil {
 		return signals.PassResult{}, err
 	}
@@ -82,13 +83,22 @@ func (a *Activities) checkWorker(in signals.PassInput, missing []string) error {
 	if in.Pinned == nil {
 		return nil
 	}
-	if version := a.Executor.Version(); version != in.Pinned.Engine {
+	if version := a.version(); version != in.Pinned.Engine {
 		return elsewhere("EngineMismatch", fmt.Sprintf("this worker's engine (%s) is not the execution's (%s): waiting for a worker that has it", version, in.Pinned.Engine))
 	}
 	if len(missing) > 0 && !in.Decided {
 		return elsewhere("ConnectorMissing", signals.MissingConnectors(in.ExecutionID, missing))
 	}
 	return nil
+}
+
+// version names all that may change how a log replays.
+func (a *Activities) version() string {
+	version := a.Executor.Version()
+	if modules := sandbox.ModulesVersion(a.Modules); modules != "" {
+		version += ", modules " + modules
+	}
+	return version
 }
 
 func elsewhere(kind, message string) error {

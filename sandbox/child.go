@@ -144,7 +144,7 @@ func (c *child) settled(s settledMessage) {
 }
 
 func (c *child) run(p Pass) Result {
-	program, failure := c.programs.get(p.Code)
+	program, failure := c.programs.get(p.Code, p.Modules)
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}
 	}

@@ -16,7 +16,7 @@ func (x *InProcess) Version() string { return engineVersion() }
 
 // Run runs one pass. A panic of the engine is an error, never the process's end.
 func (x *InProcess) Run(ctx context.Context, pass Pass, host Host) (result Result, err error) {
-	p, failure := x.programs.get(pass.Code)
+	p, failure := x.programs.get(pass.Code, pass.Modules)
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}, nil
 	}

@@ -87,10 +87,8 @@ func (x *Isolated) Close() error {
 
 // Run waits for a free child within ctx and runs the pass there.
 func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error) {
-	select {
-	case x.slots <- struct{}{}:
-	case <-ctx.Done():
-		return Result{}, context.Cause(ctx)
+	if err := x.reserve(ctx); err != nil {
+		return Result{}, err
 	}
 	defer func() { <-x.slots }()
 	p, err := x.acquire()
@@ -100,6 +98,25 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 	result, healthy, err := p.run(ctx, pass, host)
 	x.release(p, healthy)
 	return result, err
+}
+
+// reserve takes one of the places for passes, and tells when it has to wait for that.
+func (x *Isolated) reserve(ctx context.Context) error {
+	select {
+	case x.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if report, ok := ctx.Value(waitingKey{}).(func(bool)); ok {
+		report(true)
+		defer report(false)
+	}
+	select {
+	case x.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (x *Isolated) acquire() (*process, error) {

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -79,8 +81,8 @@ func transformAs(loader api.Loader, text string) api.TransformResult {
 }
 
 // transformProgram tries the forms that models write: statements, with or without exports, or one bare expression.
-func transformProgram(source string) (transformed, *Failure) {
-	out, errs := transformExports(source)
+func transformProgram(source string, modules map[string]string) (transformed, *Failure) {
+	out, errs := transformModule(source, modules)
 	if len(errs) == 0 {
 		return out, nil
 	}
@@ -88,15 +90,18 @@ func transformProgram(source string) (transformed, *Failure) {
 	if out, valueErrs := transform(valuePrefix, value, valueSuffix); len(valueErrs) == 0 {
 		return out, nil
 	}
-	return transformed{}, syntaxFailure(errs[0])
+	return transformed{}, syntaxFailure(errs[0], modules)
 }
 
-// transformExports rewrites `export` keywords in place, at the very positions where the parser refuses them.
-func transformExports(source string) (transformed, []api.Message) {
+// transformModule rewrites `export` and `import` in place, at the very positions where the parser refuses them.
+func transformModule(source string, modules map[string]string) (transformed, []api.Message) {
 	prefix := "var " + exportName + ";" + bodyPrefix
 	out, errs := transform(bodyPrefix, source, bodySuffix)
 	for tries := 0; tries < 100 && len(errs) > 0; tries++ {
 		replaced, ok := replaceExport(source, errs[0])
+		if !ok {
+			replaced, ok = replaceImport(source, errs[0], modules)
+		}
 		if !ok {
 			return out, errs
 		}
@@ -130,7 +135,7 @@ func replaceExport(source string, m api.Message) (string, bool) {
 	return strings.Join(lines, ""), true
 }
 
-func syntaxFailure(m api.Message) *Failure {
+func syntaxFailure(m api.Message, modules map[string]string) *Failure {
 	f := &Failure{Kind: SyntaxError, Message: "SyntaxError: " + m.Text}
 	if m.Location == nil {
 		return f
@@ -138,6 +143,9 @@ func syntaxFailure(m api.Message) *Failure {
 	f.Position = &Position{Line: max(1, m.Location.Line-1), Column: m.Location.Column + 1}
 	if importLine.MatchString(m.Location.LineText) {
 		f.Message = "SyntaxError: import is not available in programs; use the connectors, which are globals"
+		if len(modules) > 0 {
+			f.Message = "SyntaxError: only these modules can be imported: " + strings.Join(slices.Sorted(maps.Keys(modules)), ", ")
+		}
 	}
 	return f
 }

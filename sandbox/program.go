@@ -21,12 +21,16 @@ type program struct {
 }
 
 // compile turns the text that a model wrote into a runnable program.
-func compile(code string) (*program, *Failure) {
-	out, failure := transformProgram(NormalizeFences(code))
+func compile(code string, modules map[string]string) (*program, *Failure) {
+	out, failure := transformProgram(NormalizeFences(code), modules)
 	if failure != nil {
 		return nil, failure
 	}
-	tree, err := parseLowered(out)
+	loader, failure := moduleLoader(modules)
+	if failure != nil {
+		return nil, failure
+	}
+	tree, err := parseLowered(out, loader)
 	if err != nil {
 		return nil, loweredFailure(err)
 	}
@@ -44,8 +48,8 @@ func compile(code string) (*program, *Failure) {
 	return p, nil
 }
 
-func parseLowered(out transformed) (*ast.Program, error) {
-	text := "(function(){" + out.code + "\n;return " + mainName + "})()\n//# sourceMappingURL=" + sourceName + ".map"
+func parseLowered(out transformed, loader string) (*ast.Program, error) {
+	text := "(function(){" + out.code + "\n;return " + mainName + ";" + loader + "})()\n//# sourceMappingURL=" + sourceName + ".map"
 	return goja.Parse(sourceName, text, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
 }
 
@@ -192,30 +196,31 @@ type programs struct {
 
 const programsKept = 128
 
-func (c *programs) get(code string) (*program, *Failure) {
+func (c *programs) get(code string, modules map[string]string) (*program, *Failure) {
+	key := code + "\x00" + ModulesVersion(modules)
 	c.mu.Lock()
-	p := c.byKey[code]
+	p := c.byKey[key]
 	c.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	p, failure := compile(code)
+	p, failure := compile(code, modules)
 	if failure == nil {
-		c.put(code, p)
+		c.put(key, p)
 	}
 	return p, failure
 }
 
-func (c *programs) put(code string, p *program) {
+func (c *programs) put(key string, p *program) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey == nil {
 		c.byKey = map[string]*program{}
 	}
-	if c.byKey[code] == nil {
-		c.order = append(c.order, code)
+	if c.byKey[key] == nil {
+		c.order = append(c.order, key)
 	}
-	c.byKey[code] = p
+	c.byKey[key] = p
 	if len(c.order) > programsKept {
 		delete(c.byKey, c.order[0])
 		c.order = c.order[1:]

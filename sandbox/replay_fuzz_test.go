@@ -281,7 +281,7 @@ func (run *fuzzRun) settleSome() {
 
 // uninterrupted runs the program once, live, delivering results in the order of the other run's log.
 func uninterrupted(code string, as Pass) (*fuzzRun, error) {
-	p, failure := compile(code)
+	p, failure := compile(code, nil)
 	if failure != nil {
 		return nil, fmt.Errorf("%+v", *failure)
 	}

@@ -13,6 +13,13 @@ type Executor interface {
 	Version() string
 }
 
+type waitingKey struct{}
+
+// WithWaiting makes Run tell report when a pass begins and ends to wait for a free child.
+func WithWaiting(ctx context.Context, report func(waiting bool)) context.Context {
+	return context.WithValue(ctx, waitingKey{}, report)
+}
+
 // Host answers the calls of a running pass.
 type Host interface {
 	// Admit says how a call will be made. It is asked once per live call, in issue order, and does no I/O.
@@ -31,6 +38,9 @@ type Pass struct {
 	Seed string
 	// Start is the virtual clock before the first delivery, in epoch milliseconds.
 	Start int64
+	// Modules are what the program may import: source by name. A change of them is a change of the engine: see
+	// ModulesVersion.
+	Modules map[string]string
 	// Connectors are the namespaces that the program sees.
 	Connectors []string
 	// Log is what settled, in settle order; replayed first.
