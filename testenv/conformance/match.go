@@ -270,7 +270,7 @@ func member(key string) string {
 	return fmt.Sprintf("[%q]", key)
 }
 
-const shownBytes = 400
+const shownBytes = 1000
 
 func show(v any) string {
 	if v == (absent{}) {

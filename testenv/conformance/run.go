@@ -125,13 +125,8 @@ func (s *run) value(ctx context.Context, st step, prepared error) (any, error) {
 	return asJSON(answer)
 }
 
-// told adds why the operation failed to a mismatch that does not show it.
-func told(err error, value any) error {
-	if message, ok := field(value, "THROWN").(string); ok && len(value.(map[string]any)) == 1 {
-		return fmt.Errorf("%w (it failed: %s)", err, message)
-	}
-	return err
-}
+// told adds the whole value to a mismatch, which names a part of it.
+func told(err error, value any) error { return fmt.Errorf("%w\nin %s", err, show(value)) }
 
 func thrown(message string) any { return map[string]any{"THROWN": message} }
 
