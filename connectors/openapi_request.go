@@ -1,0 +1,186 @@
+package connectors
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// members reads the argument of a call: an object, or nothing for an empty one.
+func argumentMembers(args json.RawMessage) (members map[string][]byte, names []string, err error) {
+	members = map[string][]byte{}
+	if len(args) == 0 {
+		return members, nil, nil
+	}
+	compact, err := compactJSON(args)
+	if err != nil {
+		return nil, nil, invalidArgument("arguments are not valid JSON")
+	}
+	if !isObject(compact) {
+		return nil, nil, invalidArgument("expected object")
+	}
+	for name, value := range jsonMembers(compact) {
+		if _, again := members[name]; !again {
+			names = append(names, name)
+		}
+		members[name] = value
+	}
+	return members, names, nil
+}
+
+// request makes the request of a call. Base URL and credentials are added later.
+func (p *apiPlan) request(args json.RawMessage) (*apiRequest, error) {
+	given, names, err := argumentMembers(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkNames(names); err != nil {
+		return nil, err
+	}
+	r := &apiRequest{verb: p.op.verb, header: http.Header{}}
+	r.header.Set("Accept", p.answer.accept)
+	path := map[string]string{}
+	for _, parameter := range p.parameters {
+		wire, ok := given[parameter.property]
+		if !ok || isNull(wire) {
+			if parameter.in == inPath {
+				return nil, invalidArgument("%s: required, but missing", parameter.property)
+			}
+			continue
+		}
+		if err := parameter.write(r, path, wire); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.writePath(r, path); err != nil {
+		return nil, err
+	}
+	return r, p.writeBody(r, given)
+}
+
+// checkNames refuses what is no parameter: sent without it, a request would do
+// something else than the program meant.
+func (p *apiPlan) checkNames(given []string) error {
+	known := p.properties()
+	for _, name := range given {
+		if name == bodyProperty || slices.Contains(known, name) {
+			continue
+		}
+		text := fmt.Sprintf("%s: not a known parameter", name)
+		if near := nearest(name, known); len(near) > 0 {
+			text += ", did you mean " + strings.Join(near, " or ") + "?"
+		} else if len(p.media) > 0 {
+			text += "; the members of the body go into the property body"
+		}
+		return invalidArgument("%s", text)
+	}
+	return nil
+}
+
+// write puts one value where its parameter goes.
+func (p *apiParameter) write(r *apiRequest, path map[string]string, wire []byte) error {
+	raw, err := PlainJSON(wire)
+	if err != nil {
+		return invalidArgument("%s: %v", p.property, err)
+	}
+	if p.asJSON {
+		raw = quoteJSON(string(raw))
+	}
+	switch p.in {
+	case inPath:
+		path[p.name] = p.inPath(raw)
+		if len(path[p.name]) == 0 {
+			return invalidArgument("%s: must not be empty, since it is a part of the path", p.property)
+		}
+	case inQuery:
+		r.query = append(r.query, p.field().pairs(p.name, raw)...)
+	case inCookie:
+		r.cookies = append(r.cookies, p.cookiePairs(raw)...)
+	case inHeader:
+		value := p.inHeader(raw)
+		if !validHeader(p.name, value) {
+			return invalidArgument("%s: a header cannot hold control characters", p.property)
+		}
+		r.header.Set(p.name, value)
+	}
+	return nil
+}
+
+func (p *apiParameter) cookiePairs(raw []byte) []queryPair {
+	list := p.field().pairs(p.name, raw)
+	for i := range list {
+		if plain, err := url.PathUnescape(list[i].name); err == nil && validHeader(plain, "") {
+			list[i].name = plain
+		}
+	}
+	return list
+}
+
+// writePath fills the path once, so that values with braces stay what they are.
+func (p *apiPlan) writePath(r *apiRequest, values map[string]string) error {
+	template, _, _ := strings.Cut(p.op.path, "#")
+	template, query, _ := strings.Cut(template, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		if name, value, _ := strings.Cut(part, "="); name != "" {
+			r.query = slices.Insert(r.query, 0, queryPair{percentEncode(name, true), percentEncode(value, true)})
+		}
+	}
+	var b strings.Builder
+	done := 0
+	for _, at := range pathVariable.FindAllStringSubmatchIndex(template, -1) {
+		b.WriteString(encodeTemplate(template[done:at[0]]))
+		b.WriteString(values[template[at[2]:at[3]]])
+		done = at[1]
+	}
+	b.WriteString(encodeTemplate(template[done:]))
+	r.path = b.String()
+	if !strings.HasPrefix(r.path, "/") {
+		r.path = "/" + r.path
+	}
+	return checkPath(r.path)
+}
+
+// encodeTemplate leaves alone what may stand in a path.
+func encodeTemplate(text string) string {
+	return strings.NewReplacer("%5B", "[", "%5D", "]", "%26", "&", "%2B", "+").Replace(percentEncode(text, true))
+}
+
+// checkPath refuses what servers take for a step up: the request would reach
+// another operation, with other rules.
+func checkPath(path string) error {
+	for segment := range strings.SplitSeq(path, "/") {
+		if plain, err := url.PathUnescape(segment); err != nil || plain == "." || plain == ".." {
+			return invalidArgument("the path would hold %q", shorten(segment, maxValueText))
+		}
+	}
+	return nil
+}
+
+// writeBody sends a body even for an operation that declares none, as JSON.
+func (p *apiPlan) writeBody(r *apiRequest, given map[string][]byte) error {
+	wire, ok := given[bodyProperty]
+	if !ok || slices.ContainsFunc(p.parameters, func(p *apiParameter) bool { return p.property == bodyProperty }) {
+		return nil
+	}
+	media := &apiMedia{mediaType: "application/json"}
+	if len(p.media) > 0 {
+		media = p.media[0]
+	}
+	if chosen := jsonText(given[typeProperty]); chosen != "" && len(p.media) > 1 {
+		i := slices.IndexFunc(p.media, func(m *apiMedia) bool { return m.mediaType == chosen })
+		if i < 0 {
+			return invalidArgument("%s: the body cannot be sent as %s", typeProperty, shorten(chosen, maxValueText))
+		}
+		media = p.media[i]
+	}
+	body, contentType, err := media.encode(wire)
+	if err != nil {
+		return err
+	}
+	r.body = body
+	r.header.Set(typeProperty, contentType)
+	return nil
+}
