@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -66,6 +67,9 @@ const (
 // fail reports an error on standard error, and with --json in the verb's shape as well.
 func (c *cli) fail(cmd *cobra.Command, err error) int {
 	code := exitCode(err)
+	if silent(err) {
+		err = fmt.Errorf("no worker of runtime %s answered in time: it may have just gone, or be busy (see: %s doctor): %w", c.runtime, c.name, err)
+	}
 	p := c.err.page()
 	p.styled(bad, "error: ")
 	p.line("%v", err)
@@ -104,12 +108,18 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &noServer), errors.As(err, &noWorker), errors.As(err, &unavailable):
+	case errors.As(err, &noServer), errors.As(err, &noWorker), errors.As(err, &unavailable), silent(err):
 		return exitNobody
 	case errors.Is(err, codemode.ErrNotFound):
 		return exitNotFound
 	}
 	return exitError
+}
+
+// silent: the server is there and passed the question on, but nobody answered it.
+func silent(err error) bool {
+	var deadline *serviceerror.DeadlineExceeded
+	return errors.As(err, &deadline) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // outcomeCode follows the outcome.

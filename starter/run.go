@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
@@ -139,8 +138,7 @@ func (c *cli) await(ctx context.Context, timeout time.Duration, do func(context.
 // overdue: the server may see the deadline pass before we do.
 func overdue(err error) bool {
 	var update *client.WorkflowUpdateServiceTimeoutOrCanceledError
-	var deadline *serviceerror.DeadlineExceeded
-	return errors.As(err, &update) || errors.As(err, &deadline)
+	return errors.As(err, &update) || silent(err)
 }
 
 // source is the program text where there is an error to show in it.

@@ -154,12 +154,14 @@ func (c *cli) showPending(p *page, list []signals.PendingAction) {
 	}
 	p.table(rows)
 	for _, a := range long {
-		p.styled(dim, "\narguments of %d %s.%s:\n", a.Seq, a.Connector, a.Method)
+		p.line("")
+		p.styled(dim, "arguments of %d %s.%s:\n", a.Seq, a.Connector, a.Method)
 		p.line("%s", pretty(a.Args))
 	}
 	for _, a := range list {
 		if a.Refused != "" {
-			p.styled(bad, "\nthe last approval of %d could not be used: %s\n", a.Seq, a.Refused)
+			p.line("")
+			p.styled(bad, "the last approval of %d could not be used: %s\n", a.Seq, a.Refused)
 		}
 	}
 	p.line("")
@@ -221,7 +223,8 @@ func (c *cli) showRecord(p *page, r *signals.Record) {
 	if r.Purpose != "" {
 		p.line("%s", r.Purpose)
 	}
-	p.styled(dim, "\nprogram:\n")
+	p.line("")
+	p.styled(dim, "program:\n")
 	for i, line := range strings.Split(strings.TrimRight(r.Code, "\n"), "\n") {
 		p.line("%5d | %s", i+1, strings.TrimRight(line, "\r"))
 	}

@@ -58,6 +58,20 @@ func TestWorkerDrains(t *testing.T) {
 	require.Equal(t, signals.Applied, o.Calls[0].State)
 }
 
+// The server remembers a worker for a while after it was killed, so only the missing answer tells.
+func TestWorkerKilled(t *testing.T) {
+	id, runtime := fresh("killed"), fresh("killed")
+	w := worker(t, trackerConfig(runtime, filepath.Join(t.TempDir(), "s.json")))
+	run(t, 3, create("x"), "--runtime", runtime, "--id", id)
+	require.NoError(t, w.cmd.Process.Kill())
+	require.Error(t, w.wait())
+	r := starter(t, "", "pending", id, "--runtime", runtime, "--json")
+	require.Equal(t, 5, r.code)
+	require.Equal(t, "[]\n", r.stdout)
+	require.Contains(t, r.stderr, "no worker of runtime "+runtime+" answered in time")
+	require.Equal(t, 0, starter(t, "", "show", id, "--runtime", runtime).code, "records need no worker")
+}
+
 func TestInterruptedRunGoesOn(t *testing.T) {
 	id := fresh("interrupted")
 	cmd := command("starter", "run", "-", "--id", id, "--json")
