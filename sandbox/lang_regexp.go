@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -257,14 +258,24 @@ func subject(text goja.Value, characters bool, start int) (runes []rune, places 
 	return runes, append(places, len(units)), at
 }
 
+// hasSpecialLiterals reports whether a program may have literals to rewrite; a false alarm costs a little time.
+func hasSpecialLiterals(code string) bool {
+	return strings.Contains(code, `\p{`) || strings.Contains(code, `\P{`) || specialFlags.MatchString(code)
+}
+
+var specialFlags = regexp.MustCompile(`/[gimsuy]*[dv]`)
+
 // rewriteLiterals rewrites the regular expression literals of a program that goja would misread.
 func rewriteLiterals(tree *ast.Program) *Failure {
-	w := &literals{}
+	w := &literals{file: tree.File}
 	w.walk(reflect.ValueOf(tree.Body))
 	return w.failure
 }
 
-type literals struct{ failure *Failure }
+type literals struct {
+	file    *file.File
+	failure *Failure
+}
 
 var expressionType = reflect.TypeFor[ast.Expression]()
 
@@ -308,7 +319,8 @@ func (w *literals) rewrite(literal *ast.RegExpLiteral) ast.Expression {
 	switch {
 	case err != nil:
 		if w.failure == nil {
-			w.failure = &Failure{Kind: SyntaxError, Message: "SyntaxError: " + err.Error()}
+			at := w.file.Position(int(literal.Idx) - w.file.Base())
+			w.failure = &Failure{Kind: SyntaxError, Message: "SyntaxError: " + err.Error(), Position: &Position{Line: max(1, at.Line-1), Column: at.Column}}
 		}
 	case indices:
 		return newRegExp(literal)

@@ -30,12 +30,19 @@ func compile(code string, modules map[string]string) (*program, *Failure) {
 	if failure != nil {
 		return nil, failure
 	}
+	return assemble(out, loader)
+}
+
+// assemble has goja compile a transformed program.
+func assemble(out transformed, loader string) (*program, *Failure) {
 	tree, err := parseLowered(out, loader)
 	if err != nil {
 		return nil, loweredFailure(err)
 	}
-	if failure := rewriteLiterals(tree); failure != nil {
-		return nil, failure
+	if hasSpecialLiterals(out.code) {
+		if failure := rewriteLiterals(tree); failure != nil {
+			return nil, failure
+		}
 	}
 	p := &program{}
 	if main := mainBody(tree); main != nil {
@@ -50,7 +57,7 @@ func compile(code string, modules map[string]string) (*program, *Failure) {
 
 func parseLowered(out transformed, loader string) (*ast.Program, error) {
 	text := "(function(){" + out.code + "\n;return " + mainName + ";" + loader + "})()\n//# sourceMappingURL=" + sourceName + ".map"
-	return goja.Parse(sourceName, text, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
+	return parser.ParseFile(nil, sourceName, text, 0, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
 }
 
 func loweredFailure(err error) *Failure {

@@ -6,9 +6,9 @@
   const { construct } = Reflect;
   const NativeString = String, slice = uncurry(String.prototype.slice), toUpper = uncurry(String.prototype.toUpperCase);
   const NativeDate = kit.NativeDate, test = uncurry(RegExp.prototype.test), replace = uncurry(String.prototype.replace);
-  const isoStart = /^\s*[-+]?\d{4,6}-\d\d-(3[2-9]|[4-9]\d)/, lowerISO = /^\d{4}-\d\d-\d\dt[\d:.]+(?:z|[-+][\d:]+)?$/i, offset = /^([^T]*\d:\d\d(?::\d\d(?:\.\d+)?)?)([-+]\d\d:\d\d)/;
+  const noDate = /^\s*[-+]?\d{4,6}-\d\d-(3[2-9]|[4-9]\d)|^\s*\d{7,}\s*$/, lowerISO = /^\d{4}-\d\d-\d\dt[\d:.]+(?:z|[-+][\d:]+)?$/i, offset = /^([^T]*\d:\d\d(?::\d\d(?:\.\d+)?)?)([-+]\d\d:\d\d)/;
   function dateText(text) {
-    if (test(isoStart, text)) return 'invalid';
+    if (test(noDate, text)) return 'invalid';
     if (test(lowerISO, text)) return toUpper(text);
     return replace(text, offset, '$1 $2');
   }

@@ -68,7 +68,9 @@
     if (arguments.length === 0) throw new TypeError('btoa takes a string');
     const text = String(data), bytes = new Bytes(text.length);
     for (let i = 0; i < text.length; i++) {
-      if ((bytes[i] = text.charCodeAt(i)) !== text.charCodeAt(i)) throw invalid('Invalid character');
+      const code = text.charCodeAt(i);
+      if (code > 255) throw invalid('Invalid character');
+      bytes[i] = code;
     }
     return bytes.toBase64();
   }

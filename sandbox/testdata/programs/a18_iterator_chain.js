@@ -1,0 +1,7 @@
+// expect: {"evens":[4,16,36,64],"zip":[["a",1],["b",2]],"chunks":[[1,2],[3,4],[5]],"some":true,"red":13,"ent":["x1","y2"],"it":[0,1,2],"flat":[1,2,3],"each":[1,2],"inst":true,"sets":[[1,3],true,[1,3]]}
+function* range(a, b = Infinity, s = 1) { for (let i = a; i < b; i += s) yield i; }
+const evens = range(0).filter((n) => n % 2 === 0).map((n) => n * n).drop(1).take(4).toArray();
+const zip = (...its) => { const iters = its.map((i) => i[Symbol.iterator]()); return { *[Symbol.iterator]() { for (;;) { const r = iters.map((i) => i.next()); if (r.some((x) => x.done)) return; yield r.map((x) => x.value); } } }; };
+const chunk = function* (xs, n) { for (let i = 0; i < xs.length; i += n) yield xs.slice(i, i + n); };
+const m = new Map([['x', 1], ['y', 2]]);
+return { evens, zip: [...zip('ab', [1, 2, 3])], chunks: [...chunk([1, 2, 3, 4, 5], 2)], some: range(1).some((x) => x > 10), red: m.values().reduce((a, b) => a + b, 10), ent: m.entries().map(([k, v]) => k + v).toArray(), it: Iterator.from({ next: (() => { let i = 0; return () => ({ done: i > 2, value: i++ }); })() }).toArray(), flat: [[1, 2], [3]].values().flatMap((x) => x).toArray(), each: (() => { const o = []; new Set([1, 2]).values().forEach((x) => o.push(x)); return o; })(), inst: range(1) instanceof Iterator, sets: [[...new Set([1, 2, 3]).difference(new Set([2]))], new Set([1]).isSubsetOf(new Set([1, 2])), [...new Set([1, 2]).symmetricDifference(new Set([2, 3]))]] };

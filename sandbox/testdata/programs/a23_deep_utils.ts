@@ -1,0 +1,10 @@
+// expect: {"next":{"db":{"host":"a","port":2,"opts":{"ssl":true}},"tags":["y","z"]},"orig":{"db":{"host":"a","port":1,"opts":{"ssl":false}},"tags":["x"]},"diff":["db.port: 1 -> 2","db.opts.ssl: false -> true","tags.0: \"x\" -> \"y\"","tags.1: undefined -> \"z\""],"pick":{"host":"a","port":2},"eq":true,"froze":"TypeError","uniq":[{"id":1,"v":"c"},{"id":2,"v":"b"}],"omit":{"db":{"host":"a","port":1,"opts":{"ssl":false}}}}
+type DeepPartial<T> = { [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]> : T[K] };
+const deepEqual = (a: any, b: any): boolean => Object.is(a, b) || (typeof a === 'object' && typeof b === 'object' && a && b && Array.isArray(a) === Array.isArray(b) && Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((k) => deepEqual(a[k], b[k])));
+const merge = <T extends object>(t: T, ...s: DeepPartial<T>[]): T => { for (const src of s) for (const [k, v] of Object.entries(src) as any) (t as any)[k] = v && typeof v === 'object' && !Array.isArray(v) ? merge({ ...(t as any)[k] }, v) : v; return t; };
+const diff = (a: any, b: any, path = ''): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((k) => { const p = path ? `${path}.${k}` : k; return a[k] && b[k] && typeof a[k] === 'object' && typeof b[k] === 'object' ? diff(a[k], b[k], p) : deepEqual(a[k], b[k]) ? [] : [`${p}: ${JSON.stringify(a[k])} -> ${JSON.stringify(b[k])}`]; });
+const pick = <T, K extends keyof T>(o: T, ...ks: K[]) => Object.fromEntries(ks.map((k) => [k, o[k]])) as Pick<T, K>;
+const cfg = { db: { host: 'a', port: 1, opts: { ssl: false } }, tags: ['x'] };
+const next = merge(structuredClone(cfg), { db: { port: 2, opts: { ssl: true } } }, { tags: ['y', 'z'] });
+const frozen = Object.freeze({ ...cfg }); let froze = ''; try { (frozen as any).db = 1; } catch (e: any) { froze = e.name; }
+return { next, orig: cfg, diff: diff(cfg, next), pick: pick(next.db, 'host', 'port'), eq: deepEqual(cfg, structuredClone(cfg)), froze, uniq: [...new Map([{ id: 1, v: 'a' }, { id: 2, v: 'b' }, { id: 1, v: 'c' }].map((x) => [x.id, x])).values()], omit: (({ tags, ...rest }) => rest)(cfg) };

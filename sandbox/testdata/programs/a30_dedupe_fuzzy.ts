@@ -1,0 +1,7 @@
+// expect: {"clusters":[["Jon Smith","John Smith"],["Jane Doe","Jayne Doe"],["Zoë Q.","zoe q"]],"top":[["the",3],["cat",1],["dog",1],["end",1]],"sorted":["a","Ä","B1","b9","b10","z"],"nat":["File1","file2","file10"],"ci":0}
+const levenshtein = (a: string, b: string): number => { const d = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array(b.length).fill(0)]); for (let j = 0; j <= b.length; j++) d[0][j] = j; for (let i = 1; i <= a.length; i++) for (let j = 1; j <= b.length; j++) d[i][j] = Math.min(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)); return d[a.length][b.length]; };
+const names = ['Jon Smith', 'John Smith', 'Jane Doe', 'Jayne Doe', 'Zoë Q.', 'zoe q'];
+const norm = (s: string) => s.normalize('NFKD').replace(/[\u0300-\u036f.]/g, '').toLowerCase().trim();
+const clusters: string[][] = []; for (const n of names) { const c = clusters.find((c) => levenshtein(norm(c[0]), norm(n)) <= 1); c ? c.push(n) : clusters.push([n]); }
+const counts = new Map<string, number>(); for (const w of 'the cat the dog The end'.toLowerCase().split(/\s+/)) counts.set(w, (counts.get(w) ?? 0) + 1);
+return { clusters, top: [...counts].sort(([a, x], [b, y]) => y - x || a.localeCompare(b)), sorted: ['b10', 'b9', 'B1', 'a', 'Ä', 'z'].sort(new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare), nat: ['file10', 'file2', 'File1'].sort((a, b) => a.localeCompare(b, undefined, { numeric: true })), ci: 'STRASSE'.localeCompare('strasse', 'en', { sensitivity: 'base' }) };
