@@ -267,10 +267,19 @@ func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
 func (c *Client) guard(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	guarded, cancel := context.WithCancelCause(ctx)
 	go func() {
-		for every := 2 * time.Second; pause(guarded, every) == nil; every = 5 * time.Second {
-			if polled, err := c.Polled(guarded); err == nil && !polled {
-				cancel(&NoWorkerError{TaskQueue: signals.TaskQueue(c.runtime), ExecutionID: id})
+		// Several looks, since a server that has just started knows its pollers a moment later.
+		misses, every := 0, 2*time.Second
+		for misses < 3 && pause(guarded, every) == nil {
+			switch polled, err := c.Polled(guarded); {
+			case err != nil:
+			case polled:
+				misses, every = 0, 5*time.Second
+			default:
+				misses, every = misses+1, time.Second
 			}
+		}
+		if misses == 3 {
+			cancel(&NoWorkerError{TaskQueue: signals.TaskQueue(c.runtime), ExecutionID: id})
 		}
 	}()
 	return guarded, func() { cancel(nil) }

@@ -28,7 +28,9 @@ type Config struct {
 // ConnectorConfig is one entry of connectors.
 type ConnectorConfig struct {
 	Name string
-	MCP  *connectors.MCPOptions
+	// One of these is set.
+	MCP     *connectors.MCPOptions
+	OpenAPI *connectors.OpenAPIOptions
 	// Rules stand in the order of the file: of several that match a tool, the first counts.
 	Rules []connectors.Rule
 }
@@ -85,10 +87,14 @@ func (c *Config) Options() (Options, error) {
 	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
-		if connector.MCP == nil {
-			return Options{}, fmt.Errorf("connector %q names no MCP server", connector.Name)
+		switch {
+		case connector.MCP != nil:
+			o.Connectors = append(o.Connectors, connectors.MCP(connector.Name, *connector.MCP))
+		case connector.OpenAPI != nil:
+			o.Connectors = append(o.Connectors, connectors.OpenAPI(connector.Name, *connector.OpenAPI))
+		default:
+			return Options{}, fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
 		}
-		o.Connectors = append(o.Connectors, connectors.MCP(connector.Name, *connector.MCP))
 		if len(connector.Rules) > 0 {
 			o.Rules[connector.Name] = connector.Rules
 		}

@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,13 +32,13 @@ func checkConnector(name string, rules ...connectors.Rule) error {
 }
 
 func (r *configReader) connector(e entry) ConnectorConfig {
-	c := ConnectorConfig{Name: e.key, MCP: &connectors.MCPOptions{}}
+	c := ConnectorConfig{Name: e.key, MCP: &connectors.MCPOptions{}, OpenAPI: &connectors.OpenAPIOptions{}}
 	found := r.fields(e.value, "connector "+strconv.Quote(e.key), map[string]take{
 		"mcp":     func(key string, n *yaml.Node) { r.mcp(key, n, c.MCP) },
-		"openapi": r.openAPI,
+		"openapi": func(key string, n *yaml.Node) { r.openAPI(key, n, c.OpenAPI) },
 		"instructions": func(key string, n *yaml.Node) {
 			t, _ := r.text(key, n)
-			c.MCP.Instructions = t.value
+			c.MCP.Instructions, c.OpenAPI.Instructions = t.value, t.value
 		},
 		"annotations": func(key string, n *yaml.Node) {
 			c.MCP.IgnoreAnnotations = choice(r, key, n, map[string]bool{"trust": false, "ignore": true})
@@ -49,6 +50,11 @@ func (r *configReader) connector(e entry) ConnectorConfig {
 		r.fail(e.name, "connector %q says neither \"mcp\" nor \"openapi\"", e.key)
 	case found["mcp"] != nil && found["openapi"] != nil:
 		r.fail(e.name, "connector %q says both \"mcp\" and \"openapi\": make two connectors of it", e.key)
+	}
+	if found["mcp"] == nil {
+		c.MCP = nil
+	} else {
+		c.OpenAPI = nil
 	}
 	return c
 }
@@ -76,13 +82,54 @@ func (r *configReader) mcp(key string, n *yaml.Node, o *connectors.MCPOptions) {
 	}
 }
 
-func (r *configReader) openAPI(key string, n *yaml.Node) {
-	r.fields(n, key, map[string]take{
-		"document": func(key string, n *yaml.Node) { r.text(key, n) },
-		"baseURL":  func(key string, n *yaml.Node) { r.text(key, n) },
-		"headers":  func(key string, n *yaml.Node) { r.strings(key, n) },
+func (r *configReader) openAPI(key string, n *yaml.Node, o *connectors.OpenAPIOptions) {
+	text := func(to *string) take {
+		return func(key string, n *yaml.Node) {
+			t, _ := r.text(key, n)
+			*to = t.value
+		}
+	}
+	flag := func(to *bool) take { return func(key string, n *yaml.Node) { *to = r.bool(key, n) } }
+	found := r.fields(n, key, map[string]take{
+		"document": func(key string, n *yaml.Node) {
+			t, _ := r.text(key, n)
+			if o.Document = t.value; !strings.Contains(t.value, "://") && !filepath.IsAbs(t.value) {
+				o.Document = filepath.Join(r.dir, t.value)
+			}
+		},
+		"baseURL":       text(&o.BaseURL),
+		"headers":       func(key string, n *yaml.Node) { o.Headers = r.strings(key, n) },
+		"credentials":   func(key string, n *yaml.Node) { o.Credentials = r.credentials(key, n) },
+		"rawRequest":    flag(&o.RawRequest),
+		"exposeSpec":    flag(&o.ExposeSpec),
+		"fullResponses": flag(&o.FullResponses),
+		"timeout":       func(key string, n *yaml.Node) { o.Timeout = r.duration(key, n) },
+		"maxResponse":   func(key string, n *yaml.Node) { o.MaxResponseBytes = r.size(key, n) },
 	})
-	r.fail(n, `this version has no connectors for OpenAPI documents yet: use "mcp" with a "command"`)
+	if found["document"] == nil {
+		r.fail(n, `%s needs "document", the file or URL of the OpenAPI document`, key)
+	}
+}
+
+// credentials reads what the document's security schemes are filled with.
+func (r *configReader) credentials(key string, n *yaml.Node) map[string]connectors.OpenAPICredential {
+	all := map[string]connectors.OpenAPICredential{}
+	for _, e := range r.entries(key, n) {
+		var c connectors.OpenAPICredential
+		text := func(to *string) take {
+			return func(key string, n *yaml.Node) {
+				t, _ := r.text(key, n)
+				*to = t.value
+			}
+		}
+		r.fields(e.value, "credential "+strconv.Quote(e.key), map[string]take{
+			"token": text(&c.Token), "username": text(&c.Username), "password": text(&c.Password),
+			"clientId": text(&c.ClientID), "clientSecret": text(&c.ClientSecret), "tokenURL": text(&c.TokenURL),
+			"scopes": func(key string, n *yaml.Node) { c.Scopes = r.args(key, n) },
+		})
+		all[e.key] = c
+	}
+	return all
 }
 
 func (r *configReader) args(key string, n *yaml.Node) []string {

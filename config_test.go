@@ -158,9 +158,10 @@ func TestConfigMistakes(t *testing.T) {
 		{"env is nothing", connector("mcp:\n  command: x\n  env:\n    TOKEN:"), f + `6: "TOKEN" must be text, but is empty`},
 		{"url", connector(`mcp: { url: "http://127.0.0.1/mcp", headers: { A: b } }`), f + `3: this version cannot reach MCP servers by "url" yet: give the "command" that starts one`},
 		{"headers", connector(`mcp: { command: x, headers: { A: b } }`), f + `3: "headers" belong to a server that is reached by "url"; give a "command" its secrets as "env"`},
-		{"openapi", connector(`openapi: { document: ./shop.json, baseURL: "http://127.0.0.1", headers: { A: b } }`), f + `3: this version has no connectors for OpenAPI documents yet: use "mcp" with a "command"`},
-		{"key of openapi", connector(`openapi: { document: ./shop.json, url: x }`), f + `3: unknown key "url"` + "\n" + f + `3: this version has no connectors for OpenAPI documents yet: use "mcp" with a "command"`},
-		{"both", connector("openapi: {}\nmcp: { command: x }"), f + `2: connector "c" says both "mcp" and "openapi": make two connectors of it` + "\n" + f + `3: this version has no connectors for OpenAPI documents yet: use "mcp" with a "command"`},
+		{"openapi without document", connector(`openapi: { baseURL: "http://127.0.0.1" }`), f + `3: "openapi" needs "document", the file or URL of the OpenAPI document`},
+		{"credential key", connector(`openapi: { document: a.json, credentials: { key: { tokn: x } } }`), f + `3: unknown key "tokn"; did you mean "token"?`},
+		{"key of openapi", connector(`openapi: { document: ./shop.json, url: x }`), f + `3: unknown key "url"`},
+		{"both", connector("openapi: {}\nmcp: { command: x }"), f + `2: connector "c" says both "mcp" and "openapi": make two connectors of it` + "\n" + f + `3: "openapi" needs "document", the file or URL of the OpenAPI document`},
 
 		{"tools is a list", tools("- a"), f + `5: "tools" must be a mapping, but is a list`},
 		{"rule is a list", tools("a: [hidden]"), f + `5: the rule for "a" must be a mapping, but is a list`},

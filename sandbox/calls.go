@@ -178,7 +178,7 @@ func (e *engine) position() *Position {
 	for _, frame := range e.vm.CaptureCallStack(4, nil) {
 		if frame.SrcName() == sourceName {
 			at := frame.Position()
-			return &Position{Line: max(1, at.Line-1), Column: at.Column}
+			return &Position{Line: max(1, at.Line-1), Column: at.Column + 1} // source maps count columns from 0
 		}
 	}
 	return nil

@@ -552,7 +552,7 @@ func stackPosition(stack string) *Position {
 	}
 	line, _ := strconv.Atoi(m[1])
 	column, _ := strconv.Atoi(m[2])
-	return &Position{Line: max(1, line-1), Column: column}
+	return &Position{Line: max(1, line-1), Column: column + 1} // source maps count columns from 0
 }
 
 func cut(text string, limit int) string {
