@@ -94,7 +94,11 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput) (json.RawMe
 		return nil, applicationError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), true, 2*time.Second)
 	}
 	method, err := a.Connectors.Lookup(in.Connector, in.Method)
-	if err != nil {
+	var unavailable *connectors.UnavailableError
+	switch {
+	case errors.As(err, &unavailable): // it was there when the call was issued: another worker may have it
+		return nil, applicationError(signals.ErrorUnavailable, err.Error(), true, 2*time.Second)
+	case err != nil:
 		return nil, applicationError(signals.ErrorConnector, err.Error(), false, 0)
 	}
 	if err := a.checkEdited(method, in); err != nil {
@@ -128,7 +132,10 @@ func (a *Activities) checkEdited(method *connectors.Bound, in signals.CallInput)
 func callFailure(ctx context.Context, err error) error {
 	var retryable *connectors.RetryableError
 	var unknown *connectors.OutcomeUnknownError
+	var result *connectors.ResultError
 	switch {
+	case errors.As(err, &result):
+		return applicationError(signals.ErrorTooLarge, err.Error(), false, 0)
 	case errors.As(err, &retryable):
 		return applicationError(signals.ErrorRetryable, err.Error(), true, retryable.RetryAfter)
 	case errors.As(err, &unknown), ctx.Err() != nil:
