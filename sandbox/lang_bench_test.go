@@ -2,6 +2,10 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"github.com/dop251/goja"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -48,4 +52,45 @@ func BenchmarkPrelude(b *testing.B) {
 		cpu(10, run)
 		b.ReportMetric(cpu(100, run), "cpu-µs/"+name)
 	}
+}
+
+// sampleJSON is a result as tools give them: a list of records.
+func sampleJSON(records int) json.RawMessage {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i := range records {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"ord_%d","customer":{"name":"Zoë \"Q\" %d","tags":["a","b"]},"total":%d.25,"paid":true,"note":null,"createdAt":"2024-01-%02dT10:00:00.000Z"}`, i, i, i, i%28+1)
+	}
+	b.WriteByte(']')
+	return json.RawMessage(b.String())
+}
+
+func BenchmarkDecode(b *testing.B) {
+	raw := sampleJSON(7000)
+	b.SetBytes(int64(len(raw)))
+	e := newEngine(context.Background(), Pass{Seed: "s"}, &testHost{})
+	if err := e.newRuntime(); err != nil {
+		b.Fatal(err)
+	}
+	native, _ := goja.AssertFunction(goja.New().Get("JSON").ToObject(nil).Get("parse"))
+	text := e.vm.ToValue(string(raw))
+	b.Run("engine", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := e.decode(raw); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("goja", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := native(goja.Undefined(), text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -33,8 +33,13 @@ func compile(code string, modules map[string]string) (*program, *Failure) {
 	return assemble(out, loader)
 }
 
-// assemble has goja compile a transformed program.
-func assemble(out transformed, loader string) (*program, *Failure) {
+// assemble has goja compile a transformed program. Its compiler panics at some input that it should refuse.
+func assemble(out transformed, loader string) (p *program, failure *Failure) {
+	defer func() {
+		if recover() != nil {
+			p, failure = nil, &Failure{Kind: SyntaxError, Message: "SyntaxError: the program cannot be compiled"}
+		}
+	}()
 	tree, err := parseLowered(out, loader)
 	if err != nil {
 		return nil, loweredFailure(err)
@@ -44,7 +49,7 @@ func assemble(out transformed, loader string) (*program, *Failure) {
 			return nil, failure
 		}
 	}
-	p := &program{}
+	p = &program{}
 	if main := mainBody(tree); main != nil {
 		p.callResult = returnLast(main)
 	}
