@@ -3,7 +3,6 @@ package connectors
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -104,8 +103,9 @@ func (c *openAPIConnector) latest() *apiCatalogue {
 	return c.current
 }
 
-// Methods lists the operations with their schemas, which for a large document
-// costs far more than [LazyConnector] does.
+// Methods makes every schema complete, so that those of a large document take
+// up many times what [LargeConnector] does. Parts of results that lie deep are
+// left out of their schemas.
 func (c *openAPIConnector) Methods(ctx context.Context) ([]Method, error) {
 	catalogue, err := c.load(ctx)
 	if err != nil {
@@ -114,24 +114,17 @@ func (c *openAPIConnector) Methods(ctx context.Context) ([]Method, error) {
 	return catalogue.methods(), nil
 }
 
-func (c *openAPIConnector) LazyMethods(ctx context.Context) ([]LazyMethod, error) {
+func (c *openAPIConnector) Large(ctx context.Context) (*LargeCatalogue, error) {
 	catalogue, err := c.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return catalogue.lazyMethods(), nil
+	return &LargeCatalogue{Methods: catalogue.largeMethods(), Definitions: catalogue.definitions}, nil
 }
 
 func (c *openAPIConnector) Warnings() []string {
 	if catalogue := c.latest(); catalogue != nil {
 		return catalogue.allWarnings()
-	}
-	return nil
-}
-
-func (c *openAPIConnector) Definition(name string) json.RawMessage {
-	if catalogue := c.latest(); catalogue != nil {
-		return catalogue.definition(name)
 	}
 	return nil
 }

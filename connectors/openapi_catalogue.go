@@ -21,6 +21,8 @@ type apiCatalogue struct {
 	warnings   []string
 	schemes    map[string]*apiScheme
 	names      *definitionNames
+	// definitions are all that the methods' schemas refer to.
+	definitions func() json.RawMessage
 }
 
 // apiOperation is one operation of the document, hardly read yet.
@@ -47,6 +49,7 @@ func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 	}
 	files.begin(doc)
 	catalogue := &apiCatalogue{api: c, doc: doc, at: at, names: newDefinitionNames()}
+	catalogue.definitions = sync.OnceValue(catalogue.writeDefinitions)
 	catalogue.readSchemes()
 	catalogue.listOperations()
 	catalogue.nameOperations()
@@ -185,33 +188,32 @@ func (op *apiOperation) method() Method {
 	}
 }
 
-func (op *apiOperation) lazyMethod() LazyMethod {
-	return LazyMethod{
-		Method: op.method(), Tags: jsonTexts(jsonMember(op.node.raw, "tags")),
-		Parameters: func() []string { return op.plan().properties() },
-		Schemas:    func() (input, output json.RawMessage) { return op.inputSchema(false), op.outputSchema(maxOutputDefs) },
-		Normalize:  func(args json.RawMessage) json.RawMessage { return op.plan().normalize(args) },
+func (op *apiOperation) largeMethod() LargeMethod {
+	m := op.method()
+	m.InputSchema = op.input(op.catalogue.sharing(asInput), false)
+	m.OutputSchema = op.output(op.catalogue.sharing(asOutput))
+	return LargeMethod{
+		Method: m, Tags: jsonTexts(jsonMember(op.node.raw, "tags")),
+		Arguments: op.arguments,
 	}
 }
 
-func (c *apiCatalogue) lazyMethods() []LazyMethod {
+func (c *apiCatalogue) largeMethods() []LargeMethod {
 	list := c.ownMethods()
 	for _, op := range c.operations {
-		list = append(list, op.lazyMethod())
+		list = append(list, op.largeMethod())
 	}
 	return list
 }
 
-// methods cannot normalize arguments, so their schemas accept them as they come.
 func (c *apiCatalogue) methods() []Method {
 	var list []Method
 	for _, m := range c.ownMethods() {
-		m.InputSchema, m.OutputSchema = m.Schemas()
 		list = append(list, m.Method)
 	}
 	for _, op := range c.operations {
-		m := op.method()
-		m.InputSchema, m.OutputSchema = op.inputSchema(true), op.outputSchema(maxEagerDefs)
+		m, complete := op.method(), op.catalogue.complete(asOutput, maxEagerDefs)
+		m.InputSchema, m.OutputSchema = op.arguments(), op.output(complete)
 		list = append(list, m)
 	}
 	return list

@@ -7,12 +7,11 @@ import (
 	"sync"
 )
 
-// Schemas of one method are cut where they would fill a model's context many
-// times over: what lies deeper, in order of distance, is unknown there.
+// Complete schemas are cut where validating by them would take longer than the
+// server does, and where they only describe results. What lies deeper is unknown
+// there.
 const (
-	maxInputDefs  = 256 << 10
-	maxOutputDefs = 128 << 10
-	// maxEagerDefs is for outputs that are made of all methods at once.
+	maxInputDefs = 256 << 10
 	maxEagerDefs = 16 << 10
 )
 
@@ -22,6 +21,7 @@ type definitionNames struct {
 	mu      sync.Mutex
 	byPlace map[string]string
 	byName  map[string]apiNode
+	order   []string
 }
 
 func newDefinitionNames() *definitionNames {
@@ -47,14 +47,24 @@ func (d *definitionNames) name(target apiNode, ref string) string {
 		name = fmt.Sprintf("%s_%d", wanted, n)
 	}
 	d.byPlace[place], d.byName[name] = name, target
+	d.order = append(d.order, name)
 	return name
 }
 
-func (d *definitionNames) find(name string) (apiNode, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	node, ok := d.byName[name]
-	return node, ok
+// each gives what is named, from the first place on, to which more may be added
+// meanwhile.
+func (d *definitionNames) each(visit func(name string, node apiNode)) {
+	for i := 0; ; i++ {
+		d.mu.Lock()
+		if i == len(d.order) {
+			d.mu.Unlock()
+			return
+		}
+		name := d.order[i]
+		node := d.byName[name]
+		d.mu.Unlock()
+		visit(name, node)
+	}
 }
 
 const maxNameLength = 100
@@ -76,9 +86,9 @@ func plainName(ref string) string {
 
 // schemaDefs collects what the schema of one method refers to.
 type schemaDefs struct {
-	names *definitionNames
 	seen  map[string]bool
 	queue []schemaDef
+	limit int
 }
 
 type schemaDef struct {
@@ -86,47 +96,57 @@ type schemaDef struct {
 	node apiNode
 }
 
-func (d *schemaDefs) name(target apiNode, ref string) string {
-	name := d.names.name(target, ref)
+func (d *schemaDefs) add(name string, target apiNode) {
 	if !d.seen[name] {
 		d.seen[name] = true
 		d.queue = append(d.queue, schemaDef{name, target})
 	}
-	return name
 }
 
-// write gives the definitions, and nothing when there are none. Past the limit
-// they are empty.
-func (d *schemaDefs) write(w *schemaWriter, limit int) []byte {
-	var o jsonObject
-	for len(d.queue) > 0 {
-		next := d.queue[0]
-		d.queue = d.queue[1:]
-		if len(o.raw) > limit {
-			o.add(next.name, []byte("{}"))
-			continue
-		}
-		o.add(next.name, w.write(next.node, nil))
-	}
-	if o.empty() {
+// writeDefs gives the definitions, nil when there are none. Past the limit they are empty.
+func (w *schemaWriter) writeDefs() []byte {
+	if w.defs == nil || len(w.defs.queue) == 0 {
 		return nil
+	}
+	var o jsonObject
+	for i := 0; i < len(w.defs.queue); i++ {
+		next, schema := w.defs.queue[i], []byte("{}")
+		if len(o.raw) <= w.defs.limit {
+			schema = w.write(next.node, nil)
+		}
+		o.add(next.name, schema)
 	}
 	return o.bytes()
 }
 
-func (c *apiCatalogue) writer(input bool) *schemaWriter {
-	w := &schemaWriter{defs: &schemaDefs{names: c.names, seen: map[string]bool{}}, hidden: "writeOnly"}
-	if input {
-		w.hidden = "readOnly"
-	}
-	return w
+// complete makes schemas that hold all they refer to.
+func (c *apiCatalogue) complete(way string, limit int) *schemaWriter {
+	return &schemaWriter{names: c.names, hidden: way, defs: &schemaDefs{seen: map[string]bool{}, limit: limit}}
 }
 
-// inputSchema describes the argument. Lenient lets numbers and booleans through
-// where a parameter wants a string, for callers that do not normalize.
-func (op *apiOperation) inputSchema(lenient bool) json.RawMessage {
-	p, w := op.plan(), op.catalogue.writer(true)
+// sharing makes schemas that refer to the catalogue's definitions.
+func (c *apiCatalogue) sharing(way string) *schemaWriter {
+	return &schemaWriter{names: c.names, hidden: way}
+}
+
+func (c *apiCatalogue) writeDefinitions() json.RawMessage {
+	var defs, o jsonObject
+	w := c.sharing(asBoth)
+	c.names.each(func(name string, node apiNode) { defs.add(name, w.write(node, nil)) })
+	o.add("$defs", defs.bytes())
+	return o.bytes()
+}
+
+// arguments is the schema to validate with.
+func (op *apiOperation) arguments() json.RawMessage {
+	return op.input(op.catalogue.complete(asInput, maxInputDefs), true)
+}
+
+// input describes the argument. Lenient lets numbers and booleans through where
+// a parameter wants a string.
+func (op *apiOperation) input(w *schemaWriter, lenient bool) json.RawMessage {
 	var (
+		p          = op.plan()
 		properties jsonObject
 		required   []string
 	)
@@ -145,17 +165,17 @@ func (op *apiOperation) inputSchema(lenient bool) json.RawMessage {
 	if len(p.media) > 1 {
 		properties.add(typeProperty, p.typeSchema())
 	}
-	return objectSchema(w, properties, required, maxInputDefs)
+	return w.object(properties, required)
 }
 
-func objectSchema(w *schemaWriter, properties jsonObject, required []string, limit int) json.RawMessage {
+func (w *schemaWriter) object(properties jsonObject, required []string) json.RawMessage {
 	var o jsonObject
 	o.add("type", quoteJSON("object"))
 	o.add("properties", properties.bytes())
 	if required != nil {
 		o.add("required", textArray(required))
 	}
-	if defs := w.defs.write(w, limit); defs != nil {
+	if defs := w.writeDefs(); defs != nil {
 		o.add("$defs", defs)
 	}
 	return o.bytes()
@@ -163,12 +183,36 @@ func objectSchema(w *schemaWriter, properties jsonObject, required []string, lim
 
 func (p *apiParameter) inputSchema(w *schemaWriter, lenient bool) []byte {
 	schema := w.write(p.schema, nil)
-	if kinds := p.schema.kinds(0); lenient && kinds.text && !(kinds.number && kinds.boolean) && !p.asJSON {
-		var o jsonObject
-		o.add("anyOf", jsonArray([][]byte{schema, []byte(`{"type":["number","boolean"]}`)}))
-		schema = o.bytes()
+	if lenient && !p.asJSON {
+		schema = p.lenient(schema)
 	}
 	return describeSchema(schema, p.description, p.deprecated)
+}
+
+// lenient lets through what becomes the same text as a string does.
+func (p *apiParameter) lenient(schema []byte) []byte {
+	if kinds := p.schema.kinds(0); kinds.text && !(kinds.number && kinds.boolean) {
+		return orScalar(schema)
+	}
+	items := p.schema.get("items")
+	written := jsonMember(schema, "items")
+	if kinds := items.kinds(0); written == nil || !kinds.text || kinds.number && kinds.boolean {
+		return schema
+	}
+	o := jsonObject{}
+	for key, value := range jsonMembers(schema) {
+		if key == "items" {
+			value = orScalar(value)
+		}
+		o.add(key, value)
+	}
+	return o.bytes()
+}
+
+func orScalar(schema []byte) []byte {
+	var o jsonObject
+	o.add("anyOf", jsonArray([][]byte{schema, []byte(`{"type":["number","boolean"]}`)}))
+	return o.bytes()
 }
 
 // bodySchema is that of the preferred media type, or of all that differ.
@@ -233,9 +277,9 @@ func (p *apiPlan) typeSchema() []byte {
 	return o.bytes()
 }
 
-// outputSchema describes the result, nil where the document does not.
-func (op *apiOperation) outputSchema(limit int) json.RawMessage {
-	answer, w := op.plan().answer, op.catalogue.writer(false)
+// output describes the result, nil where the document does not.
+func (op *apiOperation) output(w *schemaWriter) json.RawMessage {
+	answer := op.plan().answer
 	var schema []byte
 	switch {
 	case answer.schema.doc == nil:
@@ -247,13 +291,9 @@ func (op *apiOperation) outputSchema(limit int) json.RawMessage {
 		schema = []byte(`{"type":"string","format":"binary"}`)
 	}
 	if op.catalogue.api.opts.FullResponses {
-		return fullSchema(w, schema, limit)
+		return w.full(schema)
 	}
-	return withDefs(w, schema, limit)
-}
-
-func withDefs(w *schemaWriter, schema []byte, limit int) json.RawMessage {
-	defs := w.defs.write(w, limit)
+	defs := w.writeDefs()
 	if defs == nil {
 		return schema
 	}
@@ -262,23 +302,13 @@ func withDefs(w *schemaWriter, schema []byte, limit int) json.RawMessage {
 	return o.bytes()
 }
 
-func fullSchema(w *schemaWriter, body []byte, limit int) json.RawMessage {
+// full describes an answer with all its parts.
+func (w *schemaWriter) full(body []byte) json.RawMessage {
 	var properties jsonObject
 	properties.add("status", []byte(`{"type":"integer"}`))
 	properties.add("headers", []byte(`{"type":"object","additionalProperties":{"type":"string"}}`))
 	if body != nil {
 		properties.add(bodyProperty, body)
 	}
-	return objectSchema(w, properties, []string{"status", "headers"}, limit)
-}
-
-// definition is a named schema by itself.
-func (c *apiCatalogue) definition(name string) json.RawMessage {
-	node, ok := c.names.find(name)
-	if !ok {
-		return nil
-	}
-	w := c.writer(false)
-	w.hidden = "" // shown whole: it may be asked for either way
-	return withDefs(w, w.write(node, nil), maxOutputDefs)
+	return w.object(properties, []string{"status", "headers"})
 }

@@ -7,32 +7,25 @@ import (
 )
 
 // ownMethods are those that no operation stands for.
-func (c *apiCatalogue) ownMethods() (list []LazyMethod) {
-	none := func(args json.RawMessage) json.RawMessage { return args }
+func (c *apiCatalogue) ownMethods() (list []LargeMethod) {
 	if c.api.opts.ExposeSpec {
-		list = append(list, LazyMethod{
-			Method: Method{
-				Name: "spec", Class: Read, Description: "Get the OpenAPI document.",
-				Execute: func(Context, json.RawMessage) (any, error) { return tagBigInts(c.api.secrets.json(c.doc.raw)), nil },
-			},
-			Parameters: func() []string { return nil }, Normalize: none,
-			Schemas: func() (input, output json.RawMessage) {
-				return json.RawMessage(`{"type":"object","properties":{}}`), nil
-			},
-		})
+		list = append(list, ownMethod(Method{
+			Name: "spec", Class: Read, Description: "Get the OpenAPI document.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{}}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
+			Execute: func(Context, json.RawMessage) (any, error) { return tagBigInts(c.api.secrets.json(c.doc.raw)), nil },
+		}))
 	}
 	if c.api.opts.RawRequest {
-		list = append(list, LazyMethod{
-			Method: Method{
-				Name: "request", Class: Write, Timeout: c.api.opts.Timeout, Execute: c.executeRaw,
-				Description: "Send any request to the API, where no other method fits.",
-			},
-			Parameters: func() []string { return []string{"path", "method", "params", bodyProperty, "headers"} },
-			Schemas:    func() (input, output json.RawMessage) { return json.RawMessage(rawRequestSchema), nil },
-			Normalize:  none,
-		})
+		list = append(list, ownMethod(Method{
+			Name: "request", Class: Write, Timeout: c.api.opts.Timeout, InputSchema: json.RawMessage(rawRequestSchema),
+			Description: "Send any request to the API, where no other method fits.", Execute: c.executeRaw,
+		}))
 	}
 	return list
+}
+
+func ownMethod(m Method) LargeMethod {
+	return LargeMethod{Method: m, Arguments: func() json.RawMessage { return m.InputSchema }}
 }
 
 const rawRequestSchema = `{"type":"object","properties":{` +

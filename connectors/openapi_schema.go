@@ -46,10 +46,19 @@ var apiKeywords = map[string]apiKeyword{
 
 // schemaWriter makes JSON Schemas of a document's schemas.
 type schemaWriter struct {
-	defs *schemaDefs
+	names *definitionNames
 	// hidden marks the properties that do not go this way: readOnly or writeOnly.
+	// Where it is empty both are shown, with their marks.
 	hidden string
+	// defs collects what the schema refers to, nil where that is elsewhere.
+	defs *schemaDefs
 }
+
+const (
+	asInput  = "readOnly"
+	asOutput = "writeOnly"
+	asBoth   = ""
+)
 
 // write gives the schema of a node; hidden names the properties that those
 // around it keep out.
@@ -82,7 +91,11 @@ func (w *schemaWriter) writeReference(n apiNode) []byte {
 	if !ok {
 		return o.bytes()
 	}
-	o.add("$ref", quoteJSON("#/$defs/"+w.defs.name(target, ref)))
+	name := w.names.name(target, ref)
+	if w.defs != nil {
+		w.defs.add(name, target)
+	}
+	o.add("$ref", quoteJSON("#/$defs/"+name))
 	if !n.doc.modern && isNullable(n.raw) {
 		return orNull(o.bytes())
 	}
@@ -173,6 +186,9 @@ func (s *schemaParts) keyword(key string) string {
 
 // value is what a keyword becomes, nil for one that is left out.
 func (s *schemaParts) value(key string, raw []byte) []byte {
+	if w := s.w.hidden; w == asBoth && (key == asInput || key == asOutput) && isTrue(raw) {
+		return raw
+	}
 	switch kind := apiKeywords[key]; kind {
 	case typeValue:
 		return s.typeValue()

@@ -1,9 +1,6 @@
 package connectors
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "slices"
 
 // jsonKinds is the set of types that a schema lets through.
 type jsonKinds struct{ text, number, boolean bool }
@@ -66,53 +63,3 @@ func kindsOfValues(enum []byte) (k jsonKinds) {
 }
 
 func isBoolean(raw []byte) bool { return isTrue(raw) || string(raw) == "false" }
-
-// wantsText tells whether a scalar is to become a string before it is validated.
-func (k jsonKinds) wantsText(raw []byte) bool {
-	return k.text && (isNumber(raw) && !k.number || isBoolean(raw) && !k.boolean)
-}
-
-// normalize turns numbers and booleans into strings where a parameter wants a string.
-func (p *apiPlan) normalize(args json.RawMessage) json.RawMessage {
-	compact, err := compactJSON(args)
-	if err != nil || !isObject(compact) {
-		return args
-	}
-	changed := false
-	var o jsonObject
-	for name, value := range jsonMembers(compact) {
-		if i := slices.IndexFunc(p.parameters, func(p *apiParameter) bool { return p.property == name }); i >= 0 {
-			text := p.parameters[i].normalize(value)
-			changed = changed || string(text) != string(value)
-			value = text
-		}
-		o.add(name, value)
-	}
-	if !changed {
-		return args
-	}
-	return o.bytes()
-}
-
-// normalize changes scalars, and the elements of a list.
-func (p *apiParameter) normalize(wire []byte) []byte {
-	plain, err := PlainJSON(wire)
-	if err != nil || p.asJSON {
-		return wire
-	}
-	if !isArray(plain) {
-		if p.schema.kinds(0).wantsText(plain) {
-			return quoteJSON(string(plain))
-		}
-		return wire
-	}
-	kinds := p.schema.resolved().get("items").kinds(0)
-	var elements [][]byte
-	for element := range jsonElements(plain) {
-		if kinds.wantsText(element) {
-			element = quoteJSON(string(element))
-		}
-		elements = append(elements, element)
-	}
-	return jsonArray(elements)
-}
