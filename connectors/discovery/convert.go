@@ -185,7 +185,7 @@ const longestTitle = 30
 // label names one of several: by its title, or by number.
 func (c *converter) label(raw []byte, word string, i int) string {
 	if !c.exact {
-		if title := newSchema(raw).text("title"); title != "" && len(title) <= longestTitle && identifier.MatchString(pascal(title)) {
+		if title := newSchema(raw).text("title"); title != "" && len(title) <= longestTitle && isIdentifier(pascal(title)) {
 			return pascal(title)
 		}
 	}
@@ -232,7 +232,7 @@ func (c *converter) either(parts []*typ) *typ {
 		return join(union, parts)
 	}
 	var (
-		p    printer
+		p    = printer{folded: func(*typ) bool { return true }}
 		kept []*typ
 		seen = map[string]bool{}
 	)

@@ -9,10 +9,10 @@ import (
 
 // Budgets, in tokens, of what a model is given at once.
 const (
-	typesBudget     = 1200
+	typesBudget     = 1050
 	connectorBudget = 2000
 	// descriptionLimit is in bytes.
-	descriptionLimit = 800
+	descriptionLimit = 600
 )
 
 // Kinds of what can be found and described.
@@ -134,7 +134,7 @@ func folded(name string) string { return strings.ToLower(separators.Replace(name
 func (s *space) describeMethod(m *connectors.Bound) DescribeOutput {
 	return DescribeOutput{
 		Path:             m.Path(),
-		Description:      shorten(m.Description, descriptionLimit),
+		Description:      abridged(m.Description),
 		Kind:             KindMethod,
 		Types:            s.methodSheet(m).within(typesBudget),
 		RequiresApproval: m.MayNeedApproval(),
@@ -143,9 +143,17 @@ func (s *space) describeMethod(m *connectors.Bound) DescribeOutput {
 	}
 }
 
+// abridged leaves a description alone unless it is long or carries markup.
+func abridged(s string) string {
+	if len(s) <= descriptionLimit && !markup.MatchString(s) {
+		return s
+	}
+	return shorten(plainText(s), descriptionLimit)
+}
+
 func (s *space) signature(m *connectors.Bound) string {
 	call := s.name + "." + m.Method.Name
-	if !identifier.MatchString(m.Method.Name) {
+	if !isIdentifier(m.Method.Name) {
 		call = s.name + "[" + quote(m.Method.Name) + "]"
 	}
 	base := s.names().methods[m.Method.Name]

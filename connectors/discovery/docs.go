@@ -1,9 +1,7 @@
 package discovery
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,8 +9,11 @@ import (
 // docs is what a schema says about a value beside its type.
 type docs struct {
 	description, format string
-	// limits are tags such as "@default 30 @maximum 100".
-	limits string
+	// limits are tags such as "@default 30 @maximum 100"; mattering are those of
+	// them that callers run into.
+	limits, mattering string
+	// kept are the lines at each detail, once asked for.
+	kept [bare][]string
 }
 
 // detail is how much of the docs is printed.
@@ -28,8 +29,14 @@ const (
 // longest description at each detail, in bytes.
 var longest = map[detail]int{short: 100, terse: 40}
 
-func (d docs) comment(level detail, indent string) string {
-	lines := d.lines(level)
+func (d *docs) comment(level detail, indent string) string {
+	if level == bare || d == nil {
+		return ""
+	}
+	if d.kept[level] == nil {
+		d.kept[level] = d.lines(level)
+	}
+	lines := d.kept[level]
 	switch len(lines) {
 	case 0:
 		return ""
@@ -39,20 +46,18 @@ func (d docs) comment(level detail, indent string) string {
 	return indent + "/**\n" + indent + " * " + strings.Join(lines, "\n"+indent+" * ") + "\n" + indent + " */\n"
 }
 
-func (d docs) lines(level detail) (lines []string) {
-	if level == bare {
-		return nil
+func (d *docs) lines(level detail) []string {
+	lines := []string{}
+	description, limits := d.description, d.limits
+	if most, cut := longest[level]; cut {
+		description, limits = shorten(plainText(description), most), d.mattering
 	}
-	description := d.description
-	if limit, cut := longest[level]; cut {
-		description = shorten(plainText(description), limit)
-	}
-	for _, line := range []string{description, tag("@format ", d.format), d.limits} {
+	for _, line := range []string{description, tag("@format ", d.format), limits} {
 		if line != "" {
 			lines = append(lines, commentText(line))
 		}
 	}
-	if level == terse && len(lines) > 1 {
+	if level != whole && len(lines) > 1 {
 		return []string{strings.Join(lines, " ")}
 	}
 	return lines
@@ -65,12 +70,10 @@ func tag(name, value string) string {
 	return name + value
 }
 
-var lineBreak = regexp.MustCompile(`\r?\n`)
+var inComment = strings.NewReplacer("\r\n", " ", "\n", " ", "*/", `*\/`)
 
 // commentText keeps a text inside the comment and on its line.
-func commentText(s string) string {
-	return strings.ReplaceAll(lineBreak.ReplaceAllString(s, " "), "*/", `*\/`)
-}
+func commentText(s string) string { return inComment.Replace(s) }
 
 var (
 	markup = regexp.MustCompile(`</?(?:p|a|b|i|em|strong|code|br|ul|ol|li|span|div|h[1-6])(?:\s[^<>]*)?/?>`)
@@ -79,8 +82,12 @@ var (
 
 // plainText is a description without markup, on one line.
 func plainText(s string) string {
-	s = markup.ReplaceAllString(s, " ")
-	s = link.ReplaceAllString(s, "$1")
+	if strings.IndexByte(s, '<') >= 0 {
+		s = markup.ReplaceAllString(s, " ")
+	}
+	if strings.Contains(s, "](") {
+		s = link.ReplaceAllString(s, "$1")
+	}
 	return strings.Join(strings.Fields(s), " ")
 }
 
@@ -104,68 +111,67 @@ func shorten(s string, limit int) string {
 
 // docs reads what a property's schema says. A reference to what has no
 // declaration of its own is documented by what it leads to.
-func (c *converter) docs(raw []byte) docs {
+func (c *converter) docs(raw []byte) *docs {
 	s := newSchema(raw)
-	d := docs{description: s.text("description"), format: s.text("format")}
-	if c.exact {
-		return d
-	}
-	if ref := s.ref(); ref != "" && d == (docs{}) {
-		if target, ok := c.doc.resolve(ref); ok && c.doc.name(target) == "" || ok && c.small(target) {
+	if ref := s.ref(); ref != "" && !c.exact && !s.has("description", "format") {
+		if target, ok := c.doc.resolve(ref); ok && len(target) > 0 && (c.doc.name(target) == "" || c.small(target)) {
 			s = newSchema(target)
-			d = docs{description: s.text("description"), format: s.text("format")}
 		}
 	}
-	d.limits = limits(s)
-	return d
+	d := docs{description: s.text("description"), format: s.text("format")}
+	if !c.exact {
+		d.limits, d.mattering = limits(s)
+	}
+	if d.description == "" && d.format == "" && d.limits == "" {
+		return nil
+	}
+	return &d
 }
 
 // limitTags are the keywords shown, in this order.
 var limitTags = []string{
-	"default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-	"pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "readOnly", "writeOnly", "deprecated",
+	"default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "minItems", "maxItems",
+	"readOnly", "deprecated", "minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "writeOnly",
 }
+
+// fewMatter is where those begin that are left out when space is short.
+const fewMatter = 11
 
 const longestLimit = 60
 
-func limits(s schema) string {
-	var tags []string
-	for _, m := range s.members {
-		if tag := limitTag(m, s); tag != "" {
-			tags = append(tags, tag)
+func limits(s schema) (all, mattering string) {
+	var list, few []string
+	for i, key := range limitTags {
+		tag := limitTag(key, s)
+		if tag == "" {
+			continue
+		}
+		list = append(list, tag)
+		if i < fewMatter {
+			few = append(few, tag)
 		}
 	}
-	slices.SortStableFunc(tags, func(a, b string) int { return cmp.Compare(tagOrder(a), tagOrder(b)) })
-	return strings.Join(tags, " ")
+	return strings.Join(list, " "), strings.Join(few, " ")
 }
 
-func tagOrder(tag string) int {
-	name, _, _ := strings.Cut(tag, " ")
-	return slices.Index(limitTags, name[1:])
-}
-
-func limitTag(m member, s schema) string {
-	if !slices.Contains(limitTags, m.key) || len(m.raw) > longestLimit {
+func limitTag(key string, s schema) string {
+	raw := s.get(key)
+	switch {
+	case raw == nil, len(raw) > longestLimit, key == "uniqueItems" && s.text("type") != "array":
 		return ""
-	}
-	switch string(m.raw) {
-	case "false":
-		if m.key != "default" {
-			return ""
-		}
-	case "true":
-		if m.key == "default" {
-			break
-		}
+	case key == "default":
+		return "@default " + compact(raw)
+	case string(raw) == "false":
+		return ""
+	case string(raw) == "true":
 		// Draft 4 says with true that the limit beside it is exclusive.
-		if bound, draft4 := strings.CutPrefix(m.key, "exclusiveM"); draft4 {
-			return "@" + m.key + " " + string(s.get("m"+bound))
+		if bound, draft4 := strings.CutPrefix(key, "exclusiveM"); draft4 {
+			return "@" + key + " " + string(s.get("m"+bound))
 		}
-		return "@" + m.key
+		return "@" + key
 	}
-	value, isText := text(m.raw)
-	if !isText || m.key == "default" {
-		value = compact(m.raw)
+	if value, isText := text(raw); isText {
+		return "@" + key + " " + value
 	}
-	return "@" + m.key + " " + value
+	return "@" + key + " " + compact(raw)
 }

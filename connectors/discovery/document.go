@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // document is a JSON text that schemas lie in, and what they refer to.
@@ -16,6 +17,8 @@ type document struct {
 	defs   []definition
 	byKey  map[[2]string][]byte
 	shared *document
+	// walked remembers where pointers to other places led.
+	walked sync.Map
 	// names are the type names of nodes that references lead to, by the node's
 	// first byte, which identifies it.
 	names map[*byte]string
@@ -29,6 +32,13 @@ type definition struct {
 
 var containers = [][]string{{"$defs"}, {"definitions"}, {"components", "schemas"}}
 
+// shelves are other places that references lead to in OpenAPI documents. What
+// lies there is shown in its place.
+var shelves = [][]string{
+	{"components", "parameters"}, {"components", "responses"}, {"components", "requestBodies"}, {"components", "headers"},
+	{"parameters"}, {"responses"},
+}
+
 var errNotJSON = errors.New("the schema is not valid JSON")
 
 // newDocument reads where the definitions are; references not found in the text
@@ -39,17 +49,24 @@ func newDocument(raw []byte, shared *document) (*document, error) {
 	}
 	d := &document{root: bytes.TrimSpace(raw), shared: shared, byKey: map[[2]string][]byte{}, names: map[*byte]string{}}
 	for _, path := range containers {
-		at, ok := walk(d.root, path)
-		if !ok {
-			continue
-		}
 		container := strings.Join(path, "/")
-		for _, m := range object(at) {
+		for _, m := range d.index(path) {
 			d.defs = append(d.defs, definition{container, m.key, m.raw})
-			d.byKey[[2]string{container, m.key}] = m.raw
 		}
 	}
+	for _, path := range shelves {
+		d.index(path)
+	}
 	return d, nil
+}
+
+func (d *document) index(path []string) []member {
+	at, _ := walk(d.root, path)
+	members := object(at)
+	for _, m := range members {
+		d.byKey[[2]string{strings.Join(path, "/"), m.key}] = m.raw
+	}
+	return members
 }
 
 // resolve finds what a reference leads to. References to other documents are
@@ -94,18 +111,21 @@ func pointerSteps(pointer string) []string {
 
 // steps saves the way through a large document's containers.
 func (d *document) steps(steps []string) ([]byte, bool) {
-	for _, path := range containers {
-		n := len(path)
-		if len(steps) <= n || strings.Join(steps[:n], "/") != strings.Join(path, "/") {
-			continue
+	for n := 1; n <= 2 && n < len(steps); n++ {
+		if raw, ok := d.byKey[[2]string{strings.Join(steps[:n], "/"), steps[n]}]; ok {
+			return walk(raw, steps[n+1:])
 		}
-		raw, ok := d.byKey[[2]string{strings.Join(path, "/"), steps[n]}]
-		if !ok {
-			return nil, false
-		}
-		return walk(raw, steps[n+1:])
 	}
-	return walk(d.root, steps)
+	key := strings.Join(steps, "\x00")
+	if raw, ok := d.walked.Load(key); ok {
+		return raw.([]byte), raw.([]byte) != nil
+	}
+	raw, ok := walk(d.root, steps)
+	if !ok {
+		raw = nil
+	}
+	d.walked.Store(key, raw)
+	return raw, ok
 }
 
 func walk(raw []byte, steps []string) ([]byte, bool) {

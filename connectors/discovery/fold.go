@@ -13,9 +13,6 @@ const (
 	largestPart = 350
 )
 
-// tokens estimates what a text costs a model.
-func tokens(s string) int { return (len(s) + 3) / 4 }
-
 // nameable lets a part be folded to a name of its own.
 func (c *converter) nameable(t *typ, scope string) *typ {
 	if c.exact || t.name != "" || !slices.Contains([]op{record, union, both, tuple}, t.op) {
@@ -49,8 +46,8 @@ func declarations(t *typ) (n int) {
 	return n
 }
 
-// declarationCost is that of "type = unknown".
-const declarationCost = 4
+// declarationCost is that of "type = unknown" on a line.
+const declarationCost = 5
 
 // split bounds a long block or list: its tail becomes a part of its own.
 func (c *converter) split(t *typ, scope string) *typ {

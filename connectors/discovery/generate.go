@@ -26,8 +26,14 @@ func (c *Catalogue) Types(connector string) string {
 	return text
 }
 
+// leastPerMethod is fewer tokens than a method's declarations ever take.
+const leastPerMethod = 20
+
 // declarations gives up beyond a number of tokens; 0 is no limit.
 func (s *space) declarations(limit int) (string, bool) {
+	if limit > 0 && len(s.methods)*leastPerMethod > limit {
+		return "", false
+	}
 	constant := s.constant()
 	left := limit - tokens(constant)
 	if limit > 0 && left <= 0 {

@@ -38,7 +38,7 @@ func object(raw []byte) []member {
 }
 
 func lastOfEach(list []member) []member {
-	if len(list) < 2 {
+	if !repeats(list) {
 		return list
 	}
 	at := make(map[string]int, len(list))
@@ -52,6 +52,20 @@ func lastOfEach(list []member) []member {
 		kept = append(kept, m)
 	}
 	return kept
+}
+
+func repeats(list []member) bool {
+	if len(list) > 24 {
+		return true // may repeat: a map will tell
+	}
+	for i := range list {
+		for j := range i {
+			if list[i].key == list[j].key {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // elements lists what an array holds; ok tells an empty one from no array.
@@ -113,11 +127,14 @@ func skipValue(raw []byte, i int) int {
 	case '{', '[':
 		return skipContainer(raw, i)
 	}
-	for i < len(raw) && !strings.ContainsRune(",]} \n\t\r", rune(raw[i])) {
+	for i < len(raw) && !ends(raw[i]) {
 		i++
 	}
 	return i
 }
+
+// ends tells of what follows a number, true, false or null.
+func ends(c byte) bool { return c == ',' || c == ']' || c == '}' || c <= ' ' }
 
 func skipString(raw []byte, i int) int {
 	for i++; i < len(raw) && raw[i] != '"'; i++ {

@@ -163,7 +163,7 @@ func (c *converter) union(a, b *typ) *typ {
 		if vague(old.t) {
 			old.t = m.t
 		}
-		if old.docs == (docs{}) {
+		if old.docs == nil {
 			old.docs = m.docs
 		}
 	}

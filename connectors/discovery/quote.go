@@ -8,11 +8,19 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 )
 
-var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+func isIdentifier(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !isLower(c) && !isUpper(c) && c != '_' && c != '$' && (i == 0 || !isDigit(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // quoteName writes a property name as TypeScript wants it.
 func quoteName(name string) string {
-	if identifier.MatchString(name) {
+	if isIdentifier(name) {
 		return name
 	}
 	return quote(name)

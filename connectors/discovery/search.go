@@ -65,7 +65,7 @@ const summaryLimit = 300
 func (h hit) result() SearchResult {
 	r := SearchResult{
 		Path: h.path, Connector: h.connector(), Method: h.name(), Kind: KindMethod,
-		Description: shorten(h.description(), summaryLimit),
+		Description: shorten(plainText(h.description()), summaryLimit),
 		Score:       math.Round(float64(h.score)*100) / 100,
 	}
 	if h.snippet != nil {

@@ -70,11 +70,24 @@ func (s *sheet) definition(name string) *typ {
 type view struct {
 	detail detail
 	all    bool
-	open   map[string]bool // the names shown when not all are
-	limit  int             // in tokens, 0 for none
+	open   map[string]detail // what is shown when not all is, and how
+	limit  int               // in tokens, 0 for none
 }
 
-func (v view) shows(name string) bool { return v.all || v.open[name] }
+func (v view) shows(name string) bool {
+	_, open := v.open[name]
+	return v.all || open
+}
+
+func (v view) level(name string) detail {
+	if level, open := v.open[name]; open {
+		return level
+	}
+	return v.detail
+}
+
+// bytesPerToken is more than a token ever has on average.
+const bytesPerToken = 12
 
 // page is a sheet as printed.
 type page struct {
@@ -109,12 +122,12 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 		pg.declared[name] = t
 		queue = append(queue, declaration{name, t})
 	}
-	p := printer{detail: v.detail, broken: broken, mention: mention}
+	p := printer{detail: v.detail, level: v.level, most: v.limit * bytesPerToken, broken: broken, mention: mention}
 	p.folded = func(t *typ) bool { return t.declared || !v.shows(t.name) }
 	for i := 0; i < len(queue); i++ {
 		text := p.declaration(queue[i].name, queue[i].t)
 		pg.texts = append(pg.texts, text)
-		pg.cost += tokens(text)
+		pg.cost += tokens(text) + 1
 		if v.limit > 0 && pg.cost+s.hiddenCost(pg.hidden) > v.limit {
 			return pg, false
 		}
@@ -126,7 +139,7 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 // hiddenCost is that of the stubs that stand for what is not shown.
 func (s *sheet) hiddenCost(names []string) (n int) {
 	if len(names) > 0 {
-		n = tokens(s.note())
+		n = tokens(s.note()) + 2
 	}
 	for _, name := range names {
 		n += tokens(name) + declarationCost
@@ -180,7 +193,7 @@ func (s *sheet) within(limit int) string {
 const inputShare = 0.6
 
 func (s *sheet) choose(limit int) view {
-	v := view{open: map[string]bool{}}
+	v := view{open: map[string]detail{}}
 	for _, v.detail = range []detail{short, terse, bare} {
 		if pg, _ := s.print(v, nil); pg.cost <= int(inputShare*float64(limit)) {
 			break
@@ -207,32 +220,37 @@ func (s *sheet) leads(v view) (first, rest []string) {
 	return pg.hidden, rest
 }
 
-// maxAttempts bounds the search for types that fit.
-const maxAttempts = 80
+// maxRefused is after how many types that do not fit the search for more ends.
+const maxRefused = 24
 
 // unfold shows types, outermost first, while they fit, and gives those that did not.
 func (s *sheet) unfold(v *view, names []string, limit int) (refused []string) {
-	seen := map[string]bool{}
-	for i := 0; i < len(names) && i < maxAttempts; i++ {
-		name := names[i]
-		if seen[name] || v.open[name] {
+	for i := 0; i < len(names) && len(refused) < maxRefused; i++ {
+		if v.shows(names[i]) {
 			continue
 		}
-		seen[name] = true
-		wider := view{detail: v.detail, open: maps.Clone(v.open), limit: limit}
-		wider.open[name] = true
-		pg, ok := s.print(wider, nil)
+		pg, ok := s.show(v, names[i], limit)
 		if !ok {
-			refused = append(refused, name)
-			continue
+			refused = append(refused, names[i])
 		}
-		wider.limit = 0
-		*v = wider
 		for _, hidden := range pg.hidden {
-			if !slices.Contains(names, hidden) && !slices.Contains(refused, hidden) {
+			if ok && !slices.Contains(names, hidden) {
 				names = append(names, hidden)
 			}
 		}
 	}
 	return refused
+}
+
+// show adds a type to a view, in as much detail as fits.
+func (s *sheet) show(v *view, name string, limit int) (pg page, ok bool) {
+	wider := view{detail: v.detail, open: maps.Clone(v.open), limit: limit}
+	for level := v.detail; level <= bare && !ok; level++ {
+		wider.open[name] = level
+		pg, ok = s.print(wider, nil)
+	}
+	if ok {
+		v.open = wider.open
+	}
+	return pg, ok
 }

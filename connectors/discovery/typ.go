@@ -34,7 +34,7 @@ type typ struct {
 type prop struct {
 	name     string
 	optional bool
-	docs     docs
+	docs     *docs
 	t        *typ
 }
 
@@ -70,6 +70,10 @@ func orNull(t *typ) *typ {
 // printer writes types. Its zero value shows everything in its place.
 type printer struct {
 	detail detail
+	// level, when set, is the detail for what is shown under a name.
+	level func(name string) detail
+	// most ends the text early, in bytes; 0 does not.
+	most int
 	// folded says whether to print a type's name in its place.
 	folded func(t *typ) bool
 	// mention is told of each name that is printed; t is nil for a reference.
@@ -88,6 +92,9 @@ func (p *printer) text(t *typ) string {
 // declaration is the statement that names a type.
 func (p *printer) declaration(name string, t *typ) string {
 	p.b.Reset()
+	if p.level != nil {
+		p.detail = p.level(name)
+	}
 	p.b.WriteString("type " + name + " = ")
 	p.body(t, "")
 	return p.b.String()
@@ -98,8 +105,20 @@ func (p *printer) print(t *typ, indent string) {
 		p.write(t.name, t)
 		return
 	}
+	defer p.enter(t)()
 	p.body(t, indent)
 }
+
+// enter sets the detail for a part, and gives what sets it back.
+func (p *printer) enter(t *typ) func() {
+	before := p.detail
+	if t.name != "" && p.level != nil {
+		p.detail = p.level(t.name)
+	}
+	return func() { p.detail = before }
+}
+
+func (p *printer) full() bool { return p.most > 0 && p.b.Len() > p.most }
 
 func (p *printer) folds(t *typ) bool { return t.name != "" && p.folded != nil && p.folded(t) }
 
@@ -170,6 +189,9 @@ func (p *printer) hidesRest(t *typ) bool {
 
 func (p *printer) list(t *typ, separator, indent string, bracketed ...op) {
 	for i, part := range t.parts {
+		if p.full() {
+			return
+		}
 		if i > 0 {
 			p.b.WriteString(separator)
 		}
@@ -212,6 +234,9 @@ func (p *printer) object(t *typ, indent string) {
 
 func (p *printer) members(t *typ, indent string) {
 	for _, m := range t.props {
+		if p.full() {
+			return
+		}
 		p.b.WriteString(m.docs.comment(p.detail, indent))
 		p.b.WriteString(indent + quoteName(m.name))
 		if m.optional {
@@ -222,7 +247,9 @@ func (p *printer) members(t *typ, indent string) {
 		p.b.WriteString(";\n")
 	}
 	if t.rest != nil && !p.hidesRest(t) {
+		leave := p.enter(t.rest)
 		p.members(t.rest, indent)
+		leave()
 	}
 	if t.index != nil {
 		p.b.WriteString(indent + "[key: string]: ")
