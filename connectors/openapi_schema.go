@@ -115,10 +115,6 @@ func orNull(schema []byte) []byte {
 // hiddenNames are the properties of a schema, and of those it is composed of,
 // that do not go this way.
 func (w *schemaWriter) hiddenNames(n apiNode) (names []string) {
-	// Where no others are allowed, sending back what was read would be refused.
-	if string(jsonMember(n.raw, "additionalProperties")) == "false" {
-		return nil
-	}
 	for name, raw := range jsonMembers(jsonMember(n.raw, "properties")) {
 		if isTrue(jsonMember(raw, w.hidden)) {
 			names = append(names, name)
@@ -297,10 +293,13 @@ func (s *schemaParts) subschemas(key string, kind apiKeyword, raw []byte) []byte
 	return nil
 }
 
+// schemaMap keeps hidden properties where no others are allowed: sending back
+// what was read would be refused.
 func (s *schemaParts) schemaMap(key string, raw []byte) []byte {
 	var o jsonObject
+	closed := string(jsonMember(s.n.raw, "additionalProperties")) == "false"
 	for name, value := range jsonMembers(raw) {
-		if key == "properties" && slices.Contains(s.hidden, name) {
+		if key == "properties" && !closed && slices.Contains(s.hidden, name) {
 			continue
 		}
 		if isObject(value) || isBoolean(value) {
