@@ -40,7 +40,7 @@
     de: { numeric: 'd.m.y', short: 'dd.mm.yy', medium: 'dd.mm.y', names: 'de', dot: '.' },
     fr: { numeric: 'dd/mm/y', short: 'dd/mm/y', names: 'fr', noComma: true, join: ' ' },
     es: { hours: 'numeric', numeric: 'd/m/y', short: 'd/m/yy', names: 'es', of: ' de ' },
-    it: { numeric: 'd/m/y', short: 'dd/mm/yy', names: 'it', noComma: true }, nl: { numeric: 'd-m-y', short: 'dd-mm-y', names: 'nl', noComma: true },
+    it: { numeric: 'dd/mm/y', short: 'dd/mm/yy', names: 'it', noComma: true }, nl: { numeric: 'd-m-y', short: 'dd-mm-y', names: 'nl', noComma: true },
     pt: { numeric: 'dd/mm/y', short: 'dd/mm/y', names: 'pt', of: ' de ' },
     sv: { numeric: 'y-mm-dd', short: 'y-mm-dd', names: 'sv', noComma: true, join: ' ' },
     ja: { hours: 'numeric', numeric: 'y/m/d', short: 'y/mm/dd', medium: 'y/mm/dd', join: ' ', cjk: ['年', '月', '日', ''], week: '日月火水木金土', weekEnd: '曜日' },
