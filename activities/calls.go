@@ -59,8 +59,7 @@ func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
 	defer cancel()
 	value, err := method.Invoke(connectors.Context{
-		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1,
-		IdempotencyKey: signals.IdempotencyKey(h.in.ExecutionID, c.Seq, c.Connector, c.Method, c.Args),
+		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, // a read needs no idempotency key
 	}, c.Args)
 	if err == nil {
 		return sandbox.Settlement{Value: value}

@@ -17,7 +17,7 @@ func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
 	}
 	var args json.RawMessage
 	if f.Argument(3).ToBoolean() {
-		text, failure := e.durable(fmt.Sprintf("Arguments to %s.%s", connector, name), f.Argument(2))
+		text, failure := e.durable(valueName{"Arguments to ", connector, name}, f.Argument(2))
 		if failure != nil {
 			e.abort(failure)
 			return goja.Undefined()
@@ -60,7 +60,7 @@ func (e *engine) stepEnded(c *call) func(goja.FunctionCall) goja.Value {
 		}
 		done := completion{call: c, at: time.Now().UnixMilli()}
 		if f.Argument(0).ToBoolean() {
-			text, failure := e.durable(fmt.Sprintf("The result of %s.%s", c.Connector, c.Method), f.Argument(1))
+			text, failure := e.durable(valueName{"The result of ", c.Connector, c.Method}, f.Argument(1))
 			if failure != nil {
 				e.abort(failure)
 				return goja.Undefined()
@@ -222,7 +222,7 @@ func (e *engine) refresh(c *call, entry Entry) error {
 // deliverLive records a completion and hands it to the program. One that does not fit the result any more ends the pass
 // before it; the call is issued again by the next.
 func (e *engine) deliverLive(c completion) error {
-	if failure := e.checkSize(fmt.Sprintf("The result of %s.%s", c.call.Connector, c.call.Method), c.value); failure != nil {
+	if failure := e.checkSize(valueName{"The result of ", c.call.Connector, c.call.Method}, c.value); failure != nil {
 		e.record(e.entryOf(c, &CallError{Message: "The result was too large to record"}))
 		e.abort(failure)
 		return errStopped
@@ -242,22 +242,30 @@ func (e *engine) deliverLive(c completion) error {
 }
 
 // durable serializes a value that is to be recorded.
-func (e *engine) durable(subject string, v goja.Value) (json.RawMessage, *Failure) {
-	text, _, failure := e.encode(subject, v)
+func (e *engine) durable(of valueName, v goja.Value) (json.RawMessage, *Failure) {
+	text, _, failure := e.encode(v)
 	if failure == nil {
-		failure = e.checkSize(subject, text)
+		failure = e.checkSize(of, text)
+	}
+	if failure != nil {
+		failure.Subject = of.String()
 	}
 	return text, failure
 }
 
-func (e *engine) checkSize(subject string, text json.RawMessage) *Failure {
+// valueName names a value in errors; it is only put together when there is one.
+type valueName struct{ what, connector, method string }
+
+func (s valueName) String() string { return s.what + s.connector + "." + s.method }
+
+func (e *engine) checkSize(of valueName, text json.RawMessage) *Failure {
 	if len(text) > e.limits.ValueUnits { // bytes are never fewer than units
 		if units := utf16Units(text); units > e.limits.ValueUnits {
-			return &Failure{Kind: TooLarge, Subject: subject, Size: units, Limit: e.limits.ValueUnits}
+			return &Failure{Kind: TooLarge, Subject: of.String(), Size: units, Limit: e.limits.ValueUnits}
 		}
 	}
 	if len(text) > e.limits.ValueBytes {
-		return &Failure{Kind: TooLarge, Subject: subject, Size: len(text), Limit: e.limits.ValueBytes}
+		return &Failure{Kind: TooLarge, Subject: of.String(), Size: len(text), Limit: e.limits.ValueBytes}
 	}
 	return nil
 }
@@ -336,7 +344,7 @@ func (e *engine) issuedAt(thrown goja.Value) *Position {
 }
 
 // encode serializes a value of the program: its JSON and its length in UTF-16 units. undefined has no JSON.
-func (e *engine) encode(subject string, v goja.Value) (json.RawMessage, int, *Failure) {
+func (e *engine) encode(v goja.Value) (json.RawMessage, int, *Failure) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, 0, nil
 	}
@@ -346,17 +354,17 @@ func (e *engine) encode(subject string, v goja.Value) (json.RawMessage, int, *Fa
 		if !errors.As(err, &exception) {
 			return nil, 0, e.failureOf(err)
 		}
-		return nil, 0, e.notSerializable(subject, exception.Value())
+		return nil, 0, e.notSerializable(exception.Value())
 	}
 	s, ok := text.(goja.String)
 	if !ok { // JSON.stringify gives undefined for functions and symbols
-		return nil, 0, &Failure{Kind: NotSerializable, Subject: subject, Message: "it is a function or a symbol"}
+		return nil, 0, &Failure{Kind: NotSerializable, Message: "it is a function or a symbol"}
 	}
 	return json.RawMessage(s.String()), s.Length(), nil
 }
 
-func (e *engine) notSerializable(subject string, thrown goja.Value) *Failure {
-	f := &Failure{Kind: NotSerializable, Subject: subject, Message: "it cannot be written as JSON"}
+func (e *engine) notSerializable(thrown goja.Value) *Failure {
+	f := &Failure{Kind: NotSerializable, Message: "it cannot be written as JSON"}
 	if pair, err := e.js.describe(goja.Undefined(), thrown); err == nil {
 		f.Message = cut(pair.ToObject(e.vm).Get("0").String(), 512)
 	}

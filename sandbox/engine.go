@@ -54,17 +54,18 @@ type engine struct {
 	timers    map[int]*timer
 	nextTimer int
 
-	main    mainState
-	entries []Entry
-	size    int // encoded bytes that the result holds so far
-	result  Result
-	fatal   *Failure
-	stopped atomic.Bool // the interrupt flag that goja clears when it unwinds
-	expired atomic.Bool
-	heavy   func() bool // of a child: much memory is in use
-	killed  atomic.Pointer[Failure]
-	wake    chan struct{} // rouses an idle loop that was killed
-	closed  bool          // a completion did not fit: the pass ends here
+	main     mainState
+	entries  []Entry
+	size     int // encoded bytes that the result holds so far
+	result   Result
+	fatal    *Failure
+	stopped  atomic.Bool // the interrupt flag that goja clears when it unwinds
+	expired  atomic.Bool
+	heavy    func() bool // of a child: much memory is in use
+	killed   atomic.Pointer[Failure]
+	wake     chan struct{} // rouses an idle loop that was killed
+	deadline *time.Timer
+	closed   bool // a completion did not fit: the pass ends here
 
 	errorsAt []errorAt
 }
@@ -125,6 +126,8 @@ func (e *engine) run(p *program) (Result, error) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	e.ctx = ctx
+	e.deadline = time.NewTimer(e.limits.Timeout) // the interrupt alone does not wake an idle loop
+	defer e.deadline.Stop()
 	stopTimer := time.AfterFunc(e.limits.Timeout, func() {
 		e.expired.Store(true)
 		e.interrupt()
@@ -379,7 +382,7 @@ func (e *engine) deliverNext() (bool, error) {
 	}
 	if t != nil {
 		e.since++
-		return true, e.fire(t, time.Now().UnixMilli(), true)
+		return true, e.fire(t, t.due, true) // on time, however late this machine is: the order of timers must not hang on its load
 	}
 	return false, nil
 }
@@ -406,14 +409,9 @@ func (e *engine) wait() error {
 	case <-timeout.C:
 	case <-e.ctx.Done():
 	case <-e.wake:
-	case <-e.expiry():
+	case <-e.deadline.C:
 	}
 	return nil
-}
-
-// expiry fires when the pass's time is up; the interrupt alone does not wake an idle loop.
-func (e *engine) expiry() <-chan time.Time {
-	return time.After(time.Until(e.started.Add(e.limits.Timeout)))
 }
 
 // endOpen ends a pass that cannot go on by itself.
@@ -462,9 +460,10 @@ func (e *engine) takeValue() {
 		e.fatal = &Failure{Kind: TooLarge, Subject: "The final result", Size: s.Length(), Limit: e.limits.ValueUnits}
 		return
 	}
-	text, units, failure := e.encode("The final result", e.main.value)
+	text, units, failure := e.encode(e.main.value)
 	switch {
 	case failure != nil:
+		failure.Subject = "The final result"
 		e.fatal = failure
 	case len(text) > e.limits.ValueBytes:
 		e.result.Oversize = len(text)

@@ -130,6 +130,19 @@ func virtualSize() (uint64, error) {
 	return pages * uint64(os.Getpagesize()), err
 }
 
+// residentBytes is what a process holds in memory; 0 if that cannot be told.
+func residentBytes(pid int) int64 {
+	var size, resident int64
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		return 0
+	}
+	return resident * int64(os.Getpagesize())
+}
+
 // restrictFiles takes away every path, TCP and, where the kernel knows them, signals and abstract sockets.
 func restrictFiles() (string, error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, 1)

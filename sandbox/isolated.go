@@ -134,16 +134,22 @@ func (x *Isolated) acquire() (*process, error) {
 // release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
 func (x *Isolated) release(p *process, healthy bool) {
 	p.passes++
-	switch {
-	case healthy && p.passes < x.options.Reuse:
+	switch left := x.options.Reuse - p.passes; {
+	case healthy && left > 0:
+		if left == prewarmBefore {
+			go x.prewarm() // so that nobody waits when this one is retired
+		}
 		x.keep(p)
-	case x.options.Reuse < 0:
+	case x.options.Reuse < 0 || healthy && p.passes > prewarmBefore:
 		p.kill()
 	default:
 		p.kill()
 		go x.prewarm()
 	}
 }
+
+// prewarmBefore is how many passes before its retirement a child's successor is started.
+const prewarmBefore = 5
 
 func (x *Isolated) keep(p *process) {
 	x.mu.Lock()

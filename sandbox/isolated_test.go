@@ -139,8 +139,8 @@ func TestAttacks(t *testing.T) {
 	requireValue(t, `"fine"`, r)
 }
 
-// bystanderDeadline is a second on an idle machine of two cores; tests of other packages run beside this one.
-const bystanderDeadline = 5 * time.Second
+// bystanderDeadline is far above the milliseconds that it takes on an idle machine: tests of other packages run beside.
+const bystanderDeadline = 20 * time.Second
 
 func bystander(t *testing.T, x *Isolated) (chan struct{}, chan time.Duration) {
 	stop, longest := make(chan struct{}), make(chan time.Duration, 1)

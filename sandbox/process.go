@@ -19,6 +19,7 @@ type process struct {
 	link   *link
 	stdin  io.Closer
 	stderr *tail
+	memory int64
 	layers []Layer
 	passes int
 	exited chan struct{} // closed when the child has ended
@@ -38,7 +39,7 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 		mode = "namespaces"
 	}
 	cmd := &exec.Cmd{Path: self, Args: []string{childName, fmt.Sprintf("memory=%d", memory), mode}, Env: []string{}, Dir: "/"}
-	p := &process{cmd: cmd, stderr: &tail{}, exited: make(chan struct{})}
+	p := &process{cmd: cmd, memory: memory, stderr: &tail{}, exited: make(chan struct{})}
 	cmd.Stderr = p.stderr
 	setAttributes(cmd, namespaces)
 	in, err := cmd.StdinPipe()
@@ -109,7 +110,9 @@ type session struct {
 	host   Host
 	ctx    context.Context
 	mu     sync.Mutex
-	issued []*inlineCall // in the order in which they were started
+	inline map[int]string // classes of the calls that may be started, by seq
+	issued []*inlineCall  // in the order in which they were started
+	open   int            // of these, not settled
 }
 
 type inlineCall struct {
@@ -123,10 +126,10 @@ type inlineCall struct {
 func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result, healthy bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{p: p, host: host, ctx: ctx}
-	overdue := make(chan struct{})
+	s := &session{p: p, host: host, ctx: ctx, inline: map[int]string{}}
+	overdue := make(chan *Failure, 1)
 	timer := time.AfterFunc(pass.Limits.withDefaults().Timeout+killGrace, func() {
-		close(overdue)
+		overdue <- p.overdue()
 		p.kill()
 	})
 	defer timer.Stop()
@@ -141,6 +144,14 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 		return Result{}, false, cause
 	}
 	return s.broken(overdue), false, nil
+}
+
+// overdue says why a child that does not even end itself is killed.
+func (p *process) overdue() *Failure {
+	if residentBytes(p.cmd.Process.Pid) > p.memory/2 {
+		return &Failure{Kind: OutOfMemory, Message: memoryMessage}
+	}
+	return &Failure{Kind: TimedOut, Message: "Execution timed out"}
 }
 
 // clean: the runtime ended in an orderly way, so that the child is none the worse for it.
@@ -182,7 +193,11 @@ func (s *session) admit(body []byte) error {
 	if err := decodeFrame(body, &c); err != nil {
 		return err
 	}
-	return s.p.link.send(frameAdmission, s.host.Admit(c))
+	a := s.host.Admit(c)
+	if !a.Gated && a.Refused == nil {
+		s.inline[c.Seq] = a.Class
+	}
+	return s.p.link.send(frameAdmission, a)
 }
 
 // errFlood: a child asks for more at once than its engine ever would.
@@ -195,20 +210,15 @@ func (s *session) call(body []byte) error {
 	if err := decodeFrame(body, &c.Call); err != nil {
 		return err
 	}
-	if a := s.host.Admit(c.Call); a.Gated || a.Refused != nil {
+	class, admitted := s.inline[c.Seq]
+	if !admitted && !s.refreshed(c.Call) {
 		return fmt.Errorf("the sandbox child started %s.%s, which is not an inline call", c.Connector, c.Method)
-	} else {
-		c.class = a.Class
 	}
+	delete(s.inline, c.Seq)
+	c.class = class
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	open := 0
-	for _, other := range s.issued {
-		if other.settlement == nil {
-			open++
-		}
-	}
-	if open >= maxOpenCalls {
+	if s.open++; s.open > maxOpenCalls {
 		return errFlood
 	}
 	s.issued = append(s.issued, c)
@@ -216,21 +226,27 @@ func (s *session) call(body []byte) error {
 	return nil
 }
 
+// refreshed: a reexecute read of the log is made anew without being admitted again.
+func (s *session) refreshed(c Call) bool {
+	a := s.host.Admit(c)
+	return a.Ephemeral && !a.Gated && a.Refused == nil
+}
+
 func (s *session) make(c *inlineCall) {
 	settlement := s.host.Call(s.ctx, c.Call)
 	s.mu.Lock()
 	c.settlement, c.at = &settlement, time.Now().UnixMilli()
+	s.open--
 	s.mu.Unlock()
 	_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
 }
 
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.
-func (s *session) broken(overdue <-chan struct{}) Result {
+func (s *session) broken(overdue <-chan *Failure) Result {
 	s.p.end()
 	r := Result{End: Failed, Stopped: true, Failure: classify(s.p.cmd.ProcessState, s.p.stderr.String())}
 	select {
-	case <-overdue:
-		r.Failure = &Failure{Kind: TimedOut, Message: "Execution timed out"}
+	case r.Failure = <-overdue:
 	default:
 	}
 	s.mu.Lock()

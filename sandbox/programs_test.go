@@ -15,6 +15,7 @@ import (
 // programExecutors run the corpus of programs.
 var programExecutors = map[string]func(*testing.T) Executor{
 	"in process": func(*testing.T) Executor { return &InProcess{} },
+	"isolated":   func(*testing.T) Executor { return pool() },
 }
 
 // TestPrograms runs every program of a directory, by default testdata/programs: line 1 says what it must give, the

@@ -54,6 +54,8 @@ func (w *watchdog) look() {
 		os.Exit(exitTime)
 	case live > w.memory:
 		w.stop(exitMemory, &Failure{Kind: OutOfMemory, Message: memoryMessage})
+	case processCPU()-w.cpu > w.e.limits.CPU && heavy(w.memory): // most of it went into collecting garbage
+		w.stop(exitMemory, &Failure{Kind: OutOfMemory, Message: memoryMessage})
 	case processCPU()-w.cpu > w.e.limits.CPU:
 		w.stop(exitCPU, &Failure{Kind: TimedOut, Message: cpuMessage})
 	}

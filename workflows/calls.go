@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -72,9 +73,13 @@ func (e *execution) keep(rec *signals.Call, args, result json.RawMessage) {
 	}
 }
 
+// add keeps the calls in seq order; most come in it.
 func (e *execution) add(c *call) {
-	if e.calls[c.rec.Seq] == nil {
-		e.order = append(e.order, c.rec.Seq)
+	at, known := slices.BinarySearchFunc(e.order, c, func(a, b *call) int { return a.rec.Seq - b.rec.Seq })
+	if known {
+		e.order[at] = c
+	} else {
+		e.order = slices.Insert(e.order, at, c)
 	}
 	e.calls[c.rec.Seq] = c
 }
@@ -122,7 +127,7 @@ func (e *execution) dispatch(ctx workflow.Context) {
 		return
 	}
 	bytes := 0
-	for _, c := range e.sortedCalls() {
+	for _, c := range e.order {
 		if !c.open || c.dispatched || c.pending() || !c.cleared {
 			continue
 		}

@@ -33,7 +33,7 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 // which the replay differed as failed.
 func (e *execution) endCalls() []signals.EndedCall {
 	var ended []signals.EndedCall
-	for _, c := range e.sortedCalls() {
+	for _, c := range e.order {
 		if !c.open {
 			continue
 		}

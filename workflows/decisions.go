@@ -11,7 +11,7 @@ import (
 // pending lists the calls that wait for a person, in seq order.
 func (e *execution) pending() []*call {
 	var list []*call
-	for _, c := range e.sortedCalls() {
+	for _, c := range e.order {
 		if c.pending() {
 			list = append(list, c)
 		}
@@ -20,8 +20,8 @@ func (e *execution) pending() []*call {
 }
 
 func (e *execution) anyPending() bool {
-	for _, seq := range e.order {
-		if e.calls[seq].pending() {
+	for _, c := range e.order {
+		if c.pending() {
 			return true
 		}
 	}

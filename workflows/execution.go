@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"sort"
 	"time"
 
 	"go.temporal.io/sdk/worker"
@@ -49,8 +48,8 @@ type execution struct {
 	partial bool
 
 	calls   map[int]*call
-	order   []int // seqs in the order they became known
-	running int   // gated calls dispatched and not settled
+	order   []*call // by seq
+	running int     // gated calls dispatched and not settled
 	inline  int
 	gated   int
 
@@ -223,14 +222,4 @@ func (e *execution) pause(ctx, timers workflow.Context) {
 			e.expire()
 		}
 	})
-}
-
-// sortedCalls lists the calls in seq order.
-func (e *execution) sortedCalls() []*call {
-	list := make([]*call, 0, len(e.calls))
-	for _, seq := range e.order {
-		list = append(list, e.calls[seq])
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].rec.Seq < list[j].rec.Seq })
-	return list
 }

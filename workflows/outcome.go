@@ -23,11 +23,14 @@ type preview[T any] struct {
 	more  bool
 }
 
-// outcomeBytes bounds what an outcome repeats of what history holds already.
-const outcomeBytes = 4096
+// Bytes that an outcome repeats of what history holds already: in one that is followed by others, and in the last.
+const (
+	outcomeBytes = 4096
+	lastBytes    = 32 * 1024
+)
 
 func (p *preview[T]) add(item T, size int) {
-	if p.bytes += size + 1; p.bytes > outcomeBytes {
+	if p.bytes += size + 1; p.bytes > lastBytes {
 		p.items, p.more = nil, true
 		return
 	}
@@ -58,7 +61,7 @@ func (e *execution) publish(ctx workflow.Context) {
 	}
 	if end := e.end; end != nil {
 		o.Error, o.Position, o.Status = end.message, end.position, end.status
-		if o.Partial = end.omitted || len(end.value) > outcomeBytes; !o.Partial {
+		if o.Partial = end.omitted || len(end.value) > lastBytes; !o.Partial {
 			o.Result = end.value
 		}
 	}
@@ -70,12 +73,13 @@ func (e *execution) publish(ctx workflow.Context) {
 // addHistory adds calls and console output if they are few; else the client reads them from history.
 func (e *execution) addHistory(o *signals.Outcome) {
 	var calls preview[signals.Call]
-	for _, c := range e.sortedCalls() {
+	for _, c := range e.order {
 		rec := c.rec
 		calls.more = calls.more || rec.Omitted
 		calls.add(rec, len(rec.Args)+len(rec.Result)+len(rec.Error)+200)
 	}
-	if o.Partial = o.Partial || calls.more || e.logs.more; o.Partial {
+	bytes := calls.bytes + e.logs.bytes + len(o.Result)
+	if o.Partial = o.Partial || calls.more || e.logs.more || bytes > lastBytes || e.end == nil && bytes > outcomeBytes; o.Partial {
 		return
 	}
 	o.Logs = e.logs.items
@@ -130,7 +134,7 @@ func (e *execution) record(p signals.Page) signals.Record {
 	if p.Limit <= 0 {
 		p.Limit = 1000
 	}
-	for i, c := range e.sortedCalls() {
+	for i, c := range e.order {
 		if i >= p.Offset && i < p.Offset+p.Limit {
 			r.Log = append(r.Log, c.rec)
 		}

@@ -57,7 +57,7 @@ func (e *execution) passInput() signals.PassInput {
 		Decided: len(e.decisions) > 0, Pinned: e.pinned, Given: carry(append(e.decisions, e.settled...)),
 	}
 	e.decisions, e.settled, e.timers = nil, nil, nil
-	for _, c := range e.sortedCalls() {
+	for _, c := range e.order {
 		if c.open {
 			c.cleared = !c.pending()
 			in.Open = append(in.Open, signals.OpenCall{Seq: c.rec.Seq, Pending: c.pending()})
@@ -83,8 +83,7 @@ func carry(given []signals.Given) []signals.Given {
 
 func (e *execution) passSummary(in signals.PassInput) string {
 	settled, approved := 0, 0
-	for _, seq := range e.order {
-		c := e.calls[seq]
+	for _, c := range e.order {
 		if !c.open {
 			settled++
 		}
