@@ -15,10 +15,6 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// goja takes a match that needs more backtracking than this for no match at all: a wrong answer instead of none. The
-// time and memory of a pass bound it instead.
-func init() { regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1 }
-
 // throughRegexp2 makes goja use regexp2, the only one of its two engines that knows properties, and changes no match.
 const throughRegexp2 = "(?=)"
 

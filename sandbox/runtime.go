@@ -14,13 +14,23 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 	"golang.org/x/text/collate"
 )
 
-// goja's local time is the process's; programs must see the same everywhere.
-func init() { time.Local = time.UTC }
+// Set as variables are, not in an init function: a child never leaves the first of those.
+var _ = processSettings()
+
+func processSettings() bool {
+	// goja's local time is the process's; programs must see the same everywhere.
+	time.Local = time.UTC
+	// goja takes a match that needs more backtracking than this for no match at all: a wrong answer instead of none. The
+	// time and memory of a pass bound it instead.
+	regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1
+	return true
+}
 
 // The prelude. What runs in every runtime comes in this order; the rest is loaded when a program first touches it.
 //
