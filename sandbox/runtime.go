@@ -92,6 +92,7 @@ type bridge struct {
 	encode, describe, nameOf, makeError, run goja.Callable
 
 	collators map[collatorKey]*collate.Collator
+	zones     map[string]*time.Location
 	uint8     goja.Value // the Uint8Array constructor
 	bigint    goja.Callable
 	kit       *goja.Object            // what the parts of the prelude share
@@ -109,6 +110,7 @@ func (e *engine) newRuntime() error {
 	e.js.uint8 = vm.Get("Uint8Array")
 	e.js.bigint, _ = goja.AssertFunction(vm.Get("BigInt"))
 	e.js.loaded, e.js.loading = map[string]*goja.Object{}, map[string]bool{}
+	e.js.collators, e.js.zones = map[collatorKey]*collate.Collator{}, map[string]*time.Location{}
 	kit := vm.NewObject()
 	e.js.kit = kit
 	_ = kit.Set("host", e.hostObject())

@@ -143,9 +143,6 @@ func (e *engine) jsHMAC(f goja.FunctionCall) goja.Value {
 // jsCompare takes two texts, a locale, a sensitivity, and whether digits compare as numbers.
 func (e *engine) jsCompare(f goja.FunctionCall) goja.Value {
 	key := collatorKey{f.Argument(2).String(), f.Argument(3).String(), f.Argument(4).ToBoolean()}
-	if e.js.collators == nil {
-		e.js.collators = map[collatorKey]*collate.Collator{}
-	}
 	c := e.js.collators[key]
 	if c == nil {
 		c = newCollator(key)
@@ -178,13 +175,18 @@ func newCollator(key collatorKey) *collate.Collator {
 // jsZone tells a time zone's offset in minutes at an epoch time, its abbreviation, and whether summer time is on; null
 // for an unknown zone.
 func (e *engine) jsZone(f goja.FunctionCall) goja.Value {
-	zone, err := loadZone(f.Argument(0).String())
-	if err != nil {
-		return goja.Null()
+	name := f.Argument(0).String()
+	zone := e.js.zones[name]
+	if zone == nil {
+		var err error
+		if zone, err = loadZone(name); err != nil {
+			return goja.Null()
+		}
+		e.js.zones[name] = zone
 	}
 	at := time.UnixMilli(f.Argument(1).ToInteger()).In(zone)
-	name, offset := at.Zone()
-	return e.vm.ToValue(e.vm.NewArray(zone.String(), offset, name, at.IsDST()))
+	short, offset := at.Zone()
+	return e.vm.ToValue(e.vm.NewArray(zone.String(), offset, short, at.IsDST()))
 }
 
 // loadZone finds a zone by its name in any case; never the host's own.
