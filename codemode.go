@@ -91,6 +91,9 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 			return nil, errors.Join(err, set.Close())
 		}
 	}
+	if o.Worker.StickyScheduleToStartTimeout == 0 {
+		o.Worker.StickyScheduleToStartTimeout = stickyPatience
+	}
 	w := &Worker{
 		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
 		SearchAttributes: EnsureSearchAttributes(ctx, c, o.Namespace) == nil,
@@ -102,6 +105,10 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	}).Register(w)
 	return w, nil
 }
+
+// stickyPatience is how long the server keeps work for the worker that did the last of an execution. After a crash that
+// is what the first person to come waits for.
+const stickyPatience = 2 * time.Second
 
 // Stop stops the worker, its connectors and its sandbox.
 func (w *Worker) Stop() {

@@ -96,6 +96,7 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 	for offset, total := 0, 1; offset < total; offset += 1000 {
 		var page signals.Record
 		if c.query(ctx, r.ID, signals.QueryState, &page, signals.Page{Offset: offset}) != nil {
+			c.overlayStatus(r)
 			return
 		}
 		r.Status, r.Passes, total = page.Status, page.Passes, page.Total
@@ -112,6 +113,19 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 				call.Result = now.Result
 			}
 		}
+	}
+}
+
+// overlayStatus takes the status from the server, where no worker answers.
+func (c *Client) overlayStatus(r *signals.Record) {
+	ctx, cancel := context.WithTimeout(context.Background(), queryPatience)
+	defer cancel()
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, r.ID), "")
+	if err != nil {
+		return
+	}
+	if status := attribute(d.WorkflowExecutionInfo, signals.AttributeStatus); status != "" {
+		r.Status = signals.Status(status)
 	}
 }
 

@@ -421,6 +421,13 @@ func TestTimers(t *testing.T) {
 	require.Less(t, time.Since(started), 5*time.Second, "a long sleep ends the pass")
 }
 
+func TestLongSleepOfALatePassIsDurable(t *testing.T) {
+	d := newDriver(t, `await new Promise(r => setTimeout(r, 1500)); return 1`)
+	d.pass.Start = time.Now().UnixMilli() - 700
+	d.pass.Limits.Timeout = 200 * time.Millisecond
+	require.Equal(t, Blocked, d.once().End)
+}
+
 func TestPassTimeout(t *testing.T) {
 	for _, code := range []string{`for (;;) await new Promise(r => setTimeout(r, 20))`, `for (;;) {}`, `await store.slow({})`} {
 		d := newDriver(t, code)

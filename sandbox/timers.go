@@ -11,6 +11,7 @@ import (
 // timer is a setTimeout or one tick of a setInterval. Timers are numbered apart from calls, each tick anew.
 type timer struct {
 	id       int
+	delay    int64 // as it was set, milliseconds
 	due      int64 // virtual, epoch milliseconds
 	interval int64 // of setInterval; 0 for setTimeout
 	handle   int   // what the program clears it by: the number of the first tick
@@ -32,9 +33,10 @@ func (e *engine) jsSetTimer(f goja.FunctionCall) goja.Value {
 	if math.IsNaN(delay) || delay < 1 {
 		delay = 1
 	}
-	t := &timer{fn: fn, step: e.step, due: e.clock + int64(min(delay, maxDelay))}
+	t := &timer{fn: fn, step: e.step, delay: int64(min(delay, maxDelay))}
+	t.due = e.clock + t.delay
 	if f.Argument(2).ToBoolean() {
-		t.interval = int64(min(delay, maxDelay))
+		t.interval = t.delay
 	}
 	if list := f.Argument(3).ToObject(e.vm); list != nil {
 		for i := range int(list.Get("length").ToInteger()) {
@@ -89,10 +91,11 @@ func (e *engine) dueTimer() *timer {
 	return t
 }
 
-// inlineTimer is the next timer, if this pass may wait for it.
+// inlineTimer is the next timer, if this pass may wait for it. A long sleep is durable however little is left of it.
 func (e *engine) inlineTimer() *timer {
 	t := e.nextDue()
-	if t == nil || t.due > time.Now().UnixMilli()+inlineTimerMs {
+	now := time.Now().UnixMilli()
+	if t == nil || t.due > now && (t.delay > inlineTimerMs || t.due > now+inlineTimerMs) {
 		return nil
 	}
 	return t

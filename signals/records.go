@@ -118,7 +118,7 @@ type Record struct {
 	Purpose    string          `json:"purpose,omitempty"`
 	Code       string          `json:"code,omitempty"`
 	Status     Status          `json:"status"`
-	Log        []Call          `json:"log,omitempty"`
+	Log        []Call          `json:"log,omitzero"` // nil in lists, which leave it out
 	Result     json.RawMessage `json:"result,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	Position   *Position       `json:"position,omitempty"`

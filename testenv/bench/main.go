@@ -3,6 +3,7 @@
 //
 //	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--in-process]
 //	    [--only reads,writes,resume,throughput] [--cpuprofile FILE]
+//	go run ./testenv/bench sandbox [--json]     passes alone, without a server
 //
 // Rounds interleave the two, and swap who goes first, so that a busy machine slows both alike: compare ratios of one
 // run, never milliseconds of two. Every program is a text that the worker has not seen before, since a model writes
@@ -17,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -24,11 +26,23 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if len(os.Args) == 3 && os.Args[1] == replayArg {
+		calls, _ := strconv.Atoi(os.Args[2])
+		if err := replayHere(calls); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	o, err := parse(os.Args[1:])
 	if err != nil {
 		os.Exit(2)
 	}
-	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
+	measure := func() error { return run(ctx, o, os.Stdout, os.Stderr) }
+	if o.sandbox {
+		measure = func() error { return benchSandbox(os.Stdout, o.json) }
+	}
+	if err := measure(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -42,6 +56,7 @@ type options struct {
 	only       string
 	inProcess  bool
 	cpuProfile string
+	sandbox    bool // passes alone
 }
 
 func parse(args []string) (options, error) {
@@ -54,6 +69,9 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of the rounds to this `file`")
+	if len(args) > 0 && args[0] == "sandbox" {
+		o.sandbox, args = true, args[1:]
+	}
 	err := flags.Parse(args)
 	if err == nil {
 		err = o.check()
