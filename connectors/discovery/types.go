@@ -32,13 +32,19 @@ func circular(declared map[string]*typ) map[*typ]bool {
 	return broken
 }
 
-// direct are the references that a type consists of.
-func direct(t *typ) (refs []*typ) {
-	switch t.op {
-	case named:
+// direct are the references that a type consists of. TypeScript looks into
+// arrays and tuples at once only in intersections and in the rest of a tuple.
+func direct(t *typ) []*typ { return directIn(t, false) }
+
+func directIn(t *typ, eager bool) (refs []*typ) {
+	eager = eager || t.op == both
+	switch {
+	case t.op == named:
 		return []*typ{t}
-	case union, both:
-		t.each(func(inner *typ) { refs = append(refs, direct(inner)...) })
+	case t.op == union, eager && t.op != record:
+		t.each(func(inner *typ) { refs = append(refs, directIn(inner, eager)...) })
+	case t.op == tuple && t.rest != nil:
+		return directIn(t.rest, true)
 	}
 	return refs
 }

@@ -1,0 +1,69 @@
+package discovery
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/stretchr/testify/require"
+	"github.com/temporal-codemode/codemode/connectors"
+)
+
+var schemaSeeds = []string{
+	`true`, `false`, `null`, `[]`, `"x"`, `{}`, `{"type":"object"}`,
+	`{"type":"object","properties":{"a-b":{"type":"string","description":"d */ x\nline2","format":"*/"},"":{}, "__proto__":{"type":"null"}},"required":["a-b"]}`,
+	`{"$defs":{"Node":{"type":"object","properties":{"next":{"$ref":"#/$defs/Node"}}}},"$ref":"#/$defs/Node"}`,
+	`{"$defs":{"A":{"$ref":"#/$defs/B"},"B":{"anyOf":[{"$ref":"#/$defs/A"},{"type":"string"}]}},"anyOf":[{"$ref":"#/$defs/A"},{"$ref":"#"}]}`,
+	`{"definitions":{"Record":{"enum":["a","\"","\\",1.0,-0,1e400]}},"items":[{"$ref":"#/definitions/Record"}],"additionalItems":{"type":"string"}}`,
+	`{"allOf":[{"type":"object","properties":{"a":{"oneOf":[{"const":{"x":[1]}},{"type":["string","null","array"]}]}}},{"required":["a"]}],"nullable":true}`,
+	`{"type":"object","properties":{"t":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/properties/t"}}}}},"additionalProperties":{"type":"number"}}`,
+	`{"prefixItems":[true,{"patternProperties":{"^x":{"type":"integer","minimum":1,"exclusiveMinimum":true,"default":"*/"}}}],"items":false}`,
+}
+
+// FuzzSchemaToType feeds anything to both ways of writing a schema as types: the
+// output has to be TypeScript, and the described one within its budget.
+func FuzzSchemaToType(f *testing.F) {
+	for _, s := range schemaSeeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, schema string) {
+		parses(t, JSONSchemaToType(json.RawMessage(schema), "T"))
+		m := method("do-it", "Does it. */", connectors.Write)
+		m.InputSchema, m.OutputSchema = json.RawMessage(schema), json.RawMessage(schema)
+		set, err := connectors.NewSet(t.Context(), []connectors.Connector{catalogueOnly{"c", []connectors.Method{m}}}, nil)
+		require.NoError(t, err)
+		c := New(set, Options{Definitions: func(string) json.RawMessage { return json.RawMessage(schema) }})
+		d := c.Describe("c.do-it")
+		parses(t, d.Types)
+		require.LessOrEqual(t, tokens(d.Types), 2*typesBudget)
+		parses(t, c.Types("c"))
+		c.Search("do it", SearchOptions{})
+	})
+}
+
+func parses(t *testing.T, code string) {
+	t.Helper()
+	out := api.Transform(code, api.TransformOptions{Loader: api.LoaderTS, LogLevel: api.LogLevelSilent})
+	if len(out.Errors) > 0 {
+		t.Fatalf("not TypeScript: %s\n%s", out.Errors[0].Text, code)
+	}
+}
+
+func FuzzTruncateResult(f *testing.F) {
+	f.Add(`{"a":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","b":[1,2,{"c":null}]}`, 20)
+	f.Add(`["\ud83d\ude00\u2028\\u2028"]`, 5)
+	f.Fuzz(func(t *testing.T, value string, most int) {
+		if most <= 0 || most > 1<<20 {
+			return
+		}
+		out := TruncateResult(json.RawMessage(value), TruncateOptions{MaxChars: most})
+		if !json.Valid([]byte(value)) {
+			require.Equal(t, value, string(out))
+			return
+		}
+		require.True(t, json.Valid(out))
+		if v := readValue(trimmed(out)); v.kind != '"' && string(out) != value && most > 1 {
+			require.LessOrEqual(t, v.size, most)
+		}
+	})
+}
