@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -9,6 +10,7 @@ import (
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
 	"github.com/dop251/goja/unistring"
+	"github.com/go-sourcemap/sourcemap"
 )
 
 const sourceName = "program.ts"
@@ -22,8 +24,12 @@ type program struct {
 
 // compile turns the text that a model wrote into a runnable program.
 func compile(code string, modules map[string]string) (*program, *Failure) {
-	out, failure := transformProgram(NormalizeFences(code), modules)
+	source := NormalizeFences(code)
+	out, failure := transformProgram(source, modules)
 	if failure != nil {
+		if at := failure.Position; at != nil { // the end of the program is seen on the line after it
+			at.Line = min(at.Line, strings.Count(strings.TrimRight(source, "\r\n"), "\n")+1)
+		}
 		return nil, failure
 	}
 	loader, failure := moduleLoader(modules)
@@ -42,7 +48,7 @@ func assemble(out transformed, loader string) (p *program, failure *Failure) {
 	}()
 	tree, err := parseLowered(out, loader)
 	if err != nil {
-		return nil, loweredFailure(err)
+		return nil, unparsed(err, out)
 	}
 	if hasSpecialLiterals(out.code) {
 		if failure := rewriteLiterals(tree); failure != nil {
@@ -65,13 +71,25 @@ func parseLowered(out transformed, loader string) (*ast.Program, error) {
 	return parser.ParseFile(nil, sourceName, text, 0, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
 }
 
+// unparsed explains what goja's parser refuses; its positions are those of the transformed text.
+func unparsed(err error, out transformed) *Failure {
+	var list parser.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		return loweredFailure(err)
+	}
+	f := &Failure{Kind: SyntaxError, Message: "SyntaxError: " + list[0].Message}
+	at := list[0].Position
+	f.Position = &Position{Line: max(1, at.Line-1), Column: max(1, at.Column)}
+	if consumer, err := sourcemap.Parse("", out.smap); err == nil {
+		if _, _, line, column, ok := consumer.Source(at.Line, at.Column); ok {
+			f.Position = &Position{Line: max(1, line-1), Column: column + 1}
+		}
+	}
+	return f
+}
+
 func loweredFailure(err error) *Failure {
 	f := &Failure{Kind: SyntaxError, Message: "SyntaxError: " + err.Error()}
-	var list parser.ErrorList
-	if errors.As(err, &list) && len(list) > 0 {
-		f.Message = "SyntaxError: " + list[0].Message
-		f.Position = &Position{Line: max(1, list[0].Position.Line-1), Column: list[0].Position.Column}
-	}
 	var syntax *goja.CompilerSyntaxError
 	if errors.As(err, &syntax) {
 		f.Message = "SyntaxError: " + syntax.Message
