@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -158,11 +156,12 @@ func Summary(args json.RawMessage, limit int) string {
 func mask(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		//workflowcheck:ignore each value is replaced under its own key, in whatever order
+		for k, item := range v {
 			if looksSecret(k) {
 				v[k] = "•••"
 			} else {
-				v[k] = mask(v[k])
+				v[k] = mask(item)
 			}
 		}
 	case []any:
