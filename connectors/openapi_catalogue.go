@@ -73,7 +73,7 @@ func (c *apiCatalogue) listOperations() {
 			c.warn("the path %s is left out: %s", path, missingReason(ref))
 			continue
 		}
-		c.listItem(path, item)
+		c.listItem(path, apiNode{c.doc, raw}, item)
 	}
 }
 
@@ -84,15 +84,20 @@ func missingReason(ref string) string {
 	return fmt.Sprintf("its reference %q leads nowhere", ref)
 }
 
-func (c *apiCatalogue) listItem(path string, item apiNode) {
-	found := map[string]apiNode{}
-	for key, raw := range jsonMembers(item.raw) {
-		if slices.Contains(apiVerbs, key) {
-			found[key] = apiNode{item.doc, raw}
+// listItem lists the operations of a path item. What stands beside its
+// reference, if it has one, counts for more than what that leads to.
+func (c *apiCatalogue) listItem(path string, items ...apiNode) {
+	owners := map[string]apiNode{}
+	for _, item := range items {
+		for key := range jsonMembers(item.raw) {
+			if _, taken := owners[key]; !taken && slices.Contains(apiVerbs, key) {
+				owners[key] = item
+			}
 		}
 	}
 	for _, verb := range apiVerbs {
-		node, ok := found[verb]
+		item, ok := owners[verb]
+		node := item.get(verb)
 		switch {
 		case !ok:
 		case !isObject(node.raw):

@@ -140,6 +140,23 @@ func (n apiNode) deref() (target apiNode, ref string, ok bool) {
 	return apiNode{}, ref, false
 }
 
+// schemaTarget is deref for schemas, which may say more beside a reference: it
+// stops there.
+func (n apiNode) schemaTarget() (target apiNode, ref string, ok bool) {
+	last, ref, ok := n.deref()
+	if !ok || !n.doc.modern {
+		return last, ref, ok
+	}
+	for range maxReferences {
+		ref = n.text("$ref")
+		n, _ = n.doc.find(ref)
+		if !isText(jsonMember(n.raw, "$ref")) || len(without(n.raw, "$ref")) > len("{}") {
+			break
+		}
+	}
+	return n, ref, true
+}
+
 // resolved is the node itself or what it refers to, empty when that fails.
 func (n apiNode) resolved() apiNode {
 	target, _, _ := n.deref()

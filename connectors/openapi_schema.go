@@ -79,8 +79,8 @@ func (w *schemaWriter) write(n apiNode, hidden []string) []byte {
 // writeReference keeps what may stand beside a reference.
 func (w *schemaWriter) writeReference(n apiNode) []byte {
 	var o jsonObject
-	target, ref, ok := n.deref()
-	if ok && n.doc.modern {
+	target, ref, ok := n.schemaTarget()
+	if n.doc.modern {
 		rest := schemaParts{w: w, n: apiNode{n.doc, without(n.raw, "$ref")}}
 		if written := rest.write(); len(written) > 2 {
 			o.raw = append([]byte{','}, written[1:len(written)-1]...)

@@ -40,8 +40,11 @@ func newSecrets(opts OpenAPIOptions) *secrets {
 	}
 	for _, text := range []string{opts.BaseURL, opts.Document} {
 		if u, err := url.Parse(text); err == nil && u.User != nil {
-			password, _ := u.User.Password()
-			s.add(password)
+			password, ok := u.User.Password()
+			if !ok {
+				s.add(u.User.Username()) // a token
+			}
+			s.add(password, OpenAPICredential{Username: u.User.Username(), Password: password}.basic())
 		}
 	}
 	return s
