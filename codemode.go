@@ -1,5 +1,5 @@
 // Package codemode runs model-written JavaScript and TypeScript on Temporal. A program calls the methods of connectors
-// (MCP servers, Go functions); each run of it is a workflow that is durable, pauses for approvals, and replays.
+// (MCP servers, OpenAPI documents, Go functions); each run of it is a workflow that is durable, pauses for approvals, and replays.
 //
 // A worker serves one runtime, a named set of executions:
 //
