@@ -78,7 +78,8 @@ var engineVersion = sync.OnceValue(func() string {
 		text, _ := preludeFiles.ReadFile(path)
 		fmt.Fprintf(hash, "%s %d\n%s", path, len(text), text)
 	}
-	return fmt.Sprintf("goja %s, esbuild %s, prelude %d-%s, %s", gojaVersion, esbuildVersion, languageVersion, hex.EncodeToString(hash.Sum(nil)[:4]), runtime.GOARCH)
+	digest := hex.EncodeToString(hash.Sum(nil)[:4])
+	return fmt.Sprintf("goja %s, esbuild %s, prelude %d-%s, %s", gojaVersion, esbuildVersion, languageVersion, digest, runtime.GOARCH)
 })
 
 // languageVersion is raised when Go code of this package changes what programs see: transform, regular expressions,
@@ -165,7 +166,8 @@ var hostFunctions = []struct {
 }{
 	{"issue", (*engine).jsIssue}, {"step", (*engine).jsStep}, {"print", (*engine).jsPrint}, {"now", (*engine).jsNow},
 	{"random", (*engine).jsRandom}, {"setTimer", (*engine).jsSetTimer}, {"clearTimer", (*engine).jsClearTimer},
-	{"load", (*engine).jsLoad}, {"shelve", (*engine).jsShelve}, {"parse", (*engine).jsParse}, {"regexp", (*engine).jsRegExp}, {"indices", (*engine).jsIndices},
+	{"load", (*engine).jsLoad}, {"shelve", (*engine).jsShelve},
+	{"parse", (*engine).jsParse}, {"regexp", (*engine).jsRegExp}, {"indices", (*engine).jsIndices},
 	{"utf8", (*engine).jsUTF8}, {"decodeText", (*engine).jsDecodeText}, {"digest", (*engine).jsDigest}, {"hmac", (*engine).jsHMAC},
 	{"compare", (*engine).jsCompare}, {"zone", (*engine).jsZone},
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"hash"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // a child sees no files
@@ -189,10 +190,16 @@ func (e *engine) jsZone(f goja.FunctionCall) goja.Value {
 	return e.vm.ToValue(e.vm.NewArray(zone.String(), offset, short, at.IsDST()))
 }
 
-// loadZone finds a zone by its name in any case; never the host's own.
+// loadZone finds a zone by its name in any case, or by its offset; never the host's own.
 func loadZone(name string) (*time.Location, error) {
-	if strings.EqualFold(name, "UTC") || strings.EqualFold(name, "Etc/UTC") || strings.EqualFold(name, "GMT") || strings.EqualFold(name, "Etc/GMT") {
+	switch strings.ToLower(name) {
+	case "utc", "etc/utc", "gmt", "etc/gmt":
 		return time.UTC, nil
+	}
+	if offset := zoneOffset.FindStringSubmatch(name); offset != nil {
+		hours, _ := strconv.Atoi(offset[1])
+		minutes, _ := strconv.Atoi(offset[1][:1] + "0" + offset[2])
+		return time.FixedZone(name, hours*3600+minutes*60), nil
 	}
 	if !zoneName.MatchString(name) || strings.EqualFold(name, "local") {
 		return nil, errNoZone
@@ -200,20 +207,30 @@ func loadZone(name string) (*time.Location, error) {
 	if zone, err := time.LoadLocation(name); err == nil {
 		return zone, nil
 	}
-	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '/' })
+	return time.LoadLocation(zoneTitle(name))
+}
+
+// zoneTitle writes a zone's name as the zone database does.
+func zoneTitle(name string) string {
+	parts := strings.Split(strings.ToLower(name), "/")
 	for i, part := range parts {
 		words := strings.Split(part, "_")
 		for j, w := range words {
-			if w != "of" && w != "es" && w != "" {
+			switch w {
+			case "of", "es", "":
+			case "us", "est", "mst", "hst", "gmt", "utc":
+				words[j] = strings.ToUpper(w)
+			default:
 				words[j] = strings.ToUpper(w[:1]) + w[1:]
 			}
 		}
 		parts[i] = strings.Join(words, "_")
 	}
-	return time.LoadLocation(strings.Join(parts, "/"))
+	return strings.Join(parts, "/")
 }
 
 var (
-	zoneName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+/-]*$`)
-	errNoZone = errors.New("no such time zone")
+	zoneName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+/-]*$`)
+	zoneOffset = regexp.MustCompile(`^([+-](?:[01]\d|2[0-3])):?([0-5]\d)?$`)
+	errNoZone  = errors.New("no such time zone")
 )
