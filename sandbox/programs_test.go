@@ -52,8 +52,17 @@ func runProgramFile(t *testing.T, x Executor, file, tools string) {
 		t.Fatalf("failed: %s %s at %+v", r.Failure.Kind, r.Failure.Message, r.Failure.Position)
 	}
 	require.Equal(t, Completed, r.End)
-	require.Equal(t, want, orUndefined(r.Value))
+	if got := orUndefined(r.Value); got != want {
+		at := 0
+		for at < min(len(got), len(want)) && got[at] == want[at] {
+			at++
+		}
+		t.Fatalf("at %d, wanted\n%s\ngot\n%s", at, around(want, at), around(got, at))
+	}
 }
+
+// around is what a long text says near a place.
+func around(text string, at int) string { return text[max(0, at-200):min(len(text), at+200)] }
 
 func orUndefined(value json.RawMessage) string {
 	if value == nil {
