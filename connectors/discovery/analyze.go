@@ -88,16 +88,6 @@ func pairs(s string) []string {
 	return list
 }
 
-// terms are the stems of a text's words.
-func terms(s string) (list []string) {
-	for _, w := range words(s) {
-		for _, part := range w.parts {
-			list = append(list, stem(part))
-		}
-	}
-	return list
-}
-
 // stem cuts English endings, so that create, creates, created, creating and
 // creation are one. What it makes of other words does not matter as long as it
 // is the same each time.

@@ -170,12 +170,6 @@ func (s *sheet) text(v view) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// whole prints everything.
-func (s *sheet) whole() string {
-	text, _ := s.text(view{all: true})
-	return text
-}
-
 // within prints as much as a number of tokens allows: everything, else with
 // shorter docs, else with the innermost types left out.
 func (s *sheet) within(limit int) string {
