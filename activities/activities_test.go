@@ -1,0 +1,170 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+func testActivities(t *testing.T, methods ...connectors.Method) *Activities {
+	set, err := connectors.NewSet(context.Background(), []connectors.Connector{connectors.New("store", "", methods...)}, nil)
+	require.NoError(t, err)
+	return New(Options{Connectors: set, Executor: &sandbox.InProcess{}})
+}
+
+func method(name string, class connectors.Class, execute func(connectors.Context, json.RawMessage) (any, error)) connectors.Method {
+	return connectors.Method{Name: name, Class: class, Execute: execute}
+}
+
+func TestMemoryServesOnlyThePassAfter(t *testing.T) {
+	var m memory
+	m.put(&remembered{runID: "r", nonce: "n1"})
+	require.Nil(t, m.take("r", "n0"), "another pass was recorded since")
+	require.Nil(t, m.take("r", "n1"), "what was taken in vain is gone")
+	m.put(&remembered{runID: "r", nonce: "n1"})
+	require.NotNil(t, m.take("r", "n1"))
+	require.Nil(t, m.take("r", "n1"), "no two attempts share it")
+	for i := range memoryKept + 10 {
+		m.put(&remembered{runID: fmt.Sprint(i), nonce: "n"})
+	}
+	require.Nil(t, m.take("0", "n"), "the oldest goes")
+	require.NotNil(t, m.take(fmt.Sprint(memoryKept), "n"))
+}
+
+func TestFillReadsReferences(t *testing.T) {
+	given := []signals.Given{{ID: 1, Source: "call-1.1"}, {ID: 2, Source: "call-2.1", Value: json.RawMessage("2"), Carried: true}, {Kind: signals.GivenTimer}}
+	require.False(t, carried(given))
+	require.NoError(t, fill(given, func(id string) (signals.Settlement, error) {
+		return signals.Settlement{Value: json.RawMessage(`"` + id + `"`)}, nil
+	}))
+	require.True(t, carried(given))
+	require.Equal(t, `"call-1.1"`, string(given[0].Value))
+	require.Equal(t, "2", string(given[1].Value))
+	require.Empty(t, references(given)[0].Value, "the echo repeats no value that an event holds")
+	require.Error(t, fill([]signals.Given{{Source: "x"}}, func(string) (signals.Settlement, error) { return signals.Settlement{}, errors.New("gone") }))
+}
+
+func TestCallFailures(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx       context.Context
+		err       error
+		kind      string
+		retryable bool
+	}{
+		"the connector's own answer": {context.Background(), errors.New("no"), signals.ErrorConnector, false},
+		"asks to be retried":         {context.Background(), &connectors.RetryableError{Message: "later", RetryAfter: time.Second}, signals.ErrorRetryable, true},
+		"connection lost":            {context.Background(), &connectors.OutcomeUnknownError{Err: errors.New("eof")}, signals.OutcomeUnknown, true},
+		"cancelled":                  {cancelled, errors.New("stopped"), signals.OutcomeUnknown, true},
+		"result without JSON":        {context.Background(), &connectors.ResultError{}, signals.ErrorTooLarge, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, callFailure(c.ctx, c.err), &app)
+			require.Equal(t, []any{c.kind, !c.retryable}, []any{app.Type(), app.NonRetryable()})
+		})
+	}
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, callFailure(context.Background(), errors.New(strings.Repeat("x", 20_000))), &app)
+	require.LessOrEqual(t, len(app.Message()), maxMessage)
+}
+
+func TestAdmission(t *testing.T) {
+	ok := func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }
+	asking := method("ask", connectors.Read, ok)
+	asking.RequiresApproval = true
+	strict := method("strict", connectors.Read, ok)
+	strict.InputSchema = json.RawMessage(`{"type":"object","required":["id"]}`)
+	h := &host{Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, strict)}
+	admit := func(name string) sandbox.Admission { return h.Admit(sandbox.Call{Connector: "store", Method: name}) }
+	require.Equal(t, sandbox.Admission{Class: "read"}, admit("read"))
+	require.True(t, admit("write").Gated, "what says nothing of itself is a write")
+	require.True(t, admit("ask").Approval && admit("ask").Gated, "approval always gates")
+	require.Contains(t, admit("strict").Refused.Message, "id")
+	require.Contains(t, admit("reads").Refused.Message, `Tool "reads" not found on store. Did you mean: read`)
+}
+
+func TestReadsThatCannotBeMadeInlineEscalate(t *testing.T) {
+	h := &host{Activities: testActivities(t,
+		method("flaky", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {
+			return nil, &connectors.RetryableError{Message: "later"}
+		}),
+		method("slow", connectors.Read, func(c connectors.Context, _ json.RawMessage) (any, error) {
+			<-c.Done()
+			return nil, c.Err()
+		}),
+		method("bad", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) { return nil, errors.New("kaput") }),
+	)}
+	h.InlineTimeout = 10 * time.Millisecond
+	call := func(name string) sandbox.Settlement {
+		return h.Call(context.Background(), sandbox.Call{Connector: "store", Method: name})
+	}
+	require.True(t, call("flaky").Escalate)
+	require.True(t, call("slow").Escalate)
+	require.Equal(t, "kaput", call("bad").Err.Message)
+}
+
+func TestWorkersThatMustNotTakeAPass(t *testing.T) {
+	a := testActivities(t)
+	pinned := func(engine string, names ...string) signals.PassInput {
+		return signals.PassInput{ExecutionID: "e", Pinned: &signals.Pinned{Engine: engine, Connectors: names}}
+	}
+	require.NoError(t, a.checkWorker(signals.PassInput{}, nil))
+	require.NoError(t, a.checkWorker(pinned(a.version(), "store"), nil))
+	require.ErrorContains(t, a.checkWorker(pinned("another"), nil), "waiting for a worker that has it")
+	in := pinned(a.version(), "store", "shop")
+	require.Equal(t, []string{"shop"}, a.missing(in))
+	require.ErrorContains(t, a.checkWorker(in, a.missing(in)), `requires connector(s) "shop"`)
+	in.Decided = true
+	require.NoError(t, a.checkWorker(in, a.missing(in)), "a person waits for the answer")
+	a.Modules = map[string]string{"m": "1"}
+	require.ErrorContains(t, a.checkWorker(pinned(a.Executor.Version()), nil), "modules", "modules are part of the engine")
+}
+
+// TestBytesAndBigintsAgree: connectors and sandbox write the same tags, though neither imports the other.
+func TestBytesAndBigintsAgree(t *testing.T) {
+	a := testActivities(t,
+		method("bytes", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) { return []byte{1, 2}, nil }),
+		method("big", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {
+			return json.RawMessage(`{"__codemode_bigint_v1__":"12345678901234567890"}`), nil
+		}),
+		method("plain", connectors.Read, func(_ connectors.Context, args json.RawMessage) (any, error) {
+			text, err := connectors.PlainJSON(args)
+			return string(text), err
+		}),
+	)
+	r, err := a.Executor.Run(context.Background(), sandbox.Pass{Connectors: []string{"store"}, Code: `
+const b = await store.bytes({}), n = await store.big({});
+return [b instanceof Uint8Array, [...b], typeof n, await store.plain({ b, n })];`},
+		&host{Activities: a})
+	require.NoError(t, err)
+	require.Nil(t, r.Failure)
+	require.JSONEq(t, `[true,[1,2],"bigint","{\"b\":\"AQI=\",\"n\":12345678901234567890}"]`, string(r.Value))
+}
+
+func TestResultsAreWordedForModels(t *testing.T) {
+	seq := 3
+	for want, f := range map[string]*sandbox.Failure{
+		"Code execution failed: boom":                     {Kind: sandbox.Thrown, Message: "boom"},
+		"Code execution failed: Execution timed out":      {Kind: sandbox.TimedOut, Message: "Execution timed out"},
+		"The result of a.b is too large to record":        {Kind: sandbox.TooLarge, Subject: "The result of a.b", Size: 9, Limit: 1},
+		"could not be recorded durably (not serializable": {Kind: sandbox.NotSerializable, Subject: "x", Message: "circular"},
+		"divergence": {Kind: sandbox.Diverged, Message: "divergence", Seq: seq},
+	} {
+		got := wireFailure(sandbox.Result{Failure: f})
+		require.Contains(t, got.Message, want)
+		require.Equal(t, f.Kind == sandbox.Diverged, got.Diverged != nil)
+	}
+}
