@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 
 // TestContainedOnOtherHosts runs one attack of each kind as an unprivileged user, and where user namespaces are refused.
 func TestContainedOnOtherHosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out with -short, as the attacks are")
+	}
 	for name, attributes := range map[string]*syscall.SysProcAttr{
 		"unprivileged": {Credential: &syscall.Credential{Uid: 65534, Gid: 65534}},
 		"no user namespaces": {

@@ -118,6 +118,9 @@ func TestCancelledIsolatedPass(t *testing.T) {
 // TestAttacks runs hostile programs with 2 s and 256 MiB each, and beside them a bystander that must not be delayed.
 // CODEMODE_ATTACKS=DIR runs those of another directory.
 func TestAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out with -short: the race detector makes children too slow and too large for 2 s and 256 MiB")
+	}
 	dir := os.Getenv("CODEMODE_ATTACKS")
 	if dir == "" {
 		dir = "testdata/attacks"
