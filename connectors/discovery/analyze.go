@@ -53,6 +53,9 @@ func isASCII(s string) bool {
 // splitCase cuts before a capital that follows a small letter or a digit, and
 // before the last of several capitals: HTTPServer2Go is http, server2, go.
 func splitCase(s string) []string {
+	if !hasInnerUpper(s) {
+		return []string{strings.ToLower(s)}
+	}
 	var (
 		parts []string
 		start int
@@ -70,6 +73,15 @@ func splitCase(s string) []string {
 		}
 	}
 	return append(parts, strings.ToLower(string(runes[start:])))
+}
+
+func hasInnerUpper(s string) bool {
+	for i, r := range s {
+		if i > 0 && unicode.IsUpper(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // pairs cuts a run of characters that are words themselves.

@@ -55,7 +55,17 @@ type index struct {
 	// vocabulary and names are sorted, to be searched by prefix.
 	vocabulary []string
 	names      []nameEntry
-	scratch    sync.Pool
+	// said are the words of each item's name and of its summary, of which each
+	// counts once; they stand in the table of all such words.
+	said    [][2][]uint32
+	table   []spoken
+	scratch sync.Pool
+}
+
+// spoken is a word of a name or summary.
+type spoken struct {
+	text, stem string
+	plain      bool
 }
 
 // posting says how much a term tells of an item, between 0 and 1.
@@ -85,20 +95,33 @@ const (
 	leadWeight      = 1.6
 	textWeight      = 0.6
 	parameterWeight = 0.6
-
-	// leadTerms begin a description, maxTerms end what is read of it.
-	leadTerms, maxTerms = 24, 160
+	valueWeight     = 0.3
 )
+
+// leadTerms begin a description, maxTerms end what is read of it.
+const leadTerms, maxTerms = 24, 160
 
 type indexer struct {
 	index    *index
 	postings [][]posting
 	stems    map[string]string
 	weights  map[string]float32
+	// heard counts the words of descriptions.
+	heard map[string]int
+	// glued are words of names that are two, such as reposlist.
+	glued map[string][]string
+	table map[string]uint32
 }
 
 func newIndex(items []item) *index {
-	b := &indexer{index: &index{items: items, ids: map[string]uint32{}}, stems: map[string]string{}, weights: map[string]float32{}}
+	b := &indexer{
+		index: &index{items: items, ids: map[string]uint32{}, said: make([][2][]uint32, len(items))},
+		stems: map[string]string{}, weights: map[string]float32{}, heard: map[string]int{},
+		glued: map[string][]string{}, table: map[string]uint32{},
+	}
+	for _, it := range items {
+		b.listen(it.description())
+	}
 	for n, it := range items {
 		b.add(uint32(n), it)
 	}
@@ -107,17 +130,22 @@ func newIndex(items []item) *index {
 
 func (b *indexer) add(n uint32, it item) {
 	clear(b.weights)
-	b.name(it.name())
-	if it.method != nil && it.method.Origin != "" && it.method.Origin != it.name() {
-		b.name(it.method.Origin)
+	name := it.name()
+	b.name(name)
+	if it.method != nil && it.method.Origin != "" && it.method.Origin != name {
+		name = it.method.Origin
+		b.name(name)
 	}
+	b.index.said[n] = [2][]uint32{b.say(name), b.say(summary(it.description()))}
 	for _, tag := range it.tags {
 		b.field(b.terms(tag, true), tagWeight)
 	}
 	b.field(b.terms(it.connector(), true), connectorWeight)
 	b.text(it.description())
 	if it.method != nil {
-		b.field(b.terms(strings.Join(parameters(it.method.InputSchema), " "), false), parameterWeight)
+		names, values := parameters(it.method.InputSchema)
+		b.field(b.terms(strings.Join(names, " "), false), parameterWeight)
+		b.field(b.terms(strings.Join(values, " "), false), valueWeight)
 	}
 	for term, weight := range b.weights {
 		id, known := b.index.ids[term]
@@ -139,7 +167,9 @@ func (b *indexer) name(name string) {
 	list := words(name)
 	var parts []string
 	for _, w := range list {
-		parts = append(parts, w.parts...)
+		for _, part := range w.parts {
+			parts = append(parts, b.unglue(part)...)
+		}
 	}
 	norm := 1 - nameNorm + nameNorm*float32(len(parts))/nameLength
 	for i, part := range parts {
@@ -148,11 +178,81 @@ func (b *indexer) name(name string) {
 			b.weights[b.stem(parts[i-1]+part)] += pairWeight / norm
 		}
 	}
+	for _, part := range parts {
+		if rest, undoes := strings.CutPrefix(part, "un"); undoes && len(rest) >= 4 && !stopWords[part] {
+			b.weights[b.stem(rest)] += pairWeight / norm
+			b.weights["remov"] += pairWeight / norm
+		}
+	}
 	for _, w := range list {
 		if len(w.parts) > 2 {
 			b.weights[b.stem(w.whole)] += pairWeight / norm
 		}
 	}
+}
+
+// listen learns the words that people use from the beginning of a description.
+func (b *indexer) listen(description string) {
+	for _, w := range words(summary(description)) {
+		for _, part := range w.parts {
+			b.heard[part]++
+		}
+	}
+}
+
+const (
+	// leastGlued and leastHalf are in letters.
+	leastGlued, leastHalf = 8, 3
+	// leastSpoken is how often both halves have to occur.
+	leastSpoken = 3
+)
+
+// unglue splits a word that nobody says where two begin that people do say:
+// names lose the slash of repos/list when they become identifiers.
+func (b *indexer) unglue(part string) []string {
+	if len(part) < leastGlued || b.heard[part] > 0 || !isASCII(part) {
+		return []string{part}
+	}
+	if halves, known := b.glued[part]; known {
+		return halves
+	}
+	best, halves := leastSpoken-1, []string{part}
+	for i := leastHalf; i <= len(part)-leastHalf; i++ {
+		if n := min(b.heard[part[:i]], b.heard[part[i:]]); n > best {
+			best, halves = n, []string{part[:i], part[i:]}
+		}
+	}
+	if len(halves) == 2 {
+		b.glued[part] = halves
+	}
+	return halves
+}
+
+// say lists the words of a text for [index.closeness].
+func (b *indexer) say(s string) (list []uint32) {
+	seen := map[string]bool{}
+	for _, w := range words(s) {
+		for _, part := range w.parts {
+			for _, text := range b.unglue(part) {
+				if st := b.stem(text); !seen[st] && !stopWords[text] {
+					seen[st] = true
+					list = append(list, b.entry(text, st))
+				}
+			}
+		}
+	}
+	return list
+}
+
+func (b *indexer) entry(text, stem string) uint32 {
+	n, known := b.table[text]
+	if !known {
+		n = uint32(len(b.index.table))
+		text = strings.Clone(text)
+		b.table[text] = n
+		b.index.table = append(b.index.table, spoken{text, strings.Clone(stem), plainParts[stem]})
+	}
+	return n
 }
 
 func (b *indexer) field(list []string, weight float32) {
@@ -241,24 +341,34 @@ func rarity(n, all int) float32 {
 	return float32(math.Log(1 + (float64(all-n)+0.5)/(float64(n)+0.5)))
 }
 
-// parameters are the names that a call's argument may have, and those one level
-// below, which is where an OpenAPI body keeps its own.
-func parameters(raw json.RawMessage) (list []string) {
+// parameters are the names that a call's argument may have and the values they
+// are limited to, and those one level below, which is where the body of an
+// OpenAPI operation keeps its own.
+func parameters(raw json.RawMessage) (names, values []string) {
 	if len(raw) == 0 || !json.Valid(raw) {
-		return nil
+		return nil, nil
 	}
-	for _, p := range object(newSchema(trimmed(raw)).get("properties")) {
-		list = append(list, p.key)
-		if len(list) < maxParameters {
-			for _, inner := range object(newSchema(p.raw).get("properties")) {
-				list = append(list, inner.key)
+	var read func(raw []byte, depth int)
+	read = func(raw []byte, depth int) {
+		for _, p := range object(newSchema(raw).get("properties")) {
+			if len(names) == maxParameters {
+				return
+			}
+			names = append(names, p.key)
+			if list := texts(newSchema(p.raw).get("enum")); len(list) <= maxValues {
+				values = append(values, list...)
+			}
+			if depth > 1 {
+				read(p.raw, depth-1)
 			}
 		}
 	}
-	return list[:min(len(list), maxParameters)]
+	read(trimmed(raw), 2)
+	return names, values
 }
 
-const maxParameters = 60
+// maxParameters and maxValues bound what is read of a schema.
+const maxParameters, maxValues = 60, 8
 
 // documents are the methods of all connectors in their order.
 func (c *Catalogue) documents() []item {

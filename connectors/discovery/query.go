@@ -18,6 +18,9 @@ type query struct {
 // token is a word of a query.
 type token struct {
 	text, stem string
+	synonyms   []string
+	// optional words help to rank, but need not be found.
+	optional bool
 	// joined are terms that stand for this word and others beside it.
 	joined []string
 }
@@ -27,7 +30,7 @@ func newQuery(text string) query {
 	q := query{folded: folded(text), asName: !strings.ContainsAny(text, " \t\n")}
 	text = text[:min(len(text), maxQuery)]
 	q.tokens = tokensOf(text, !q.asName)
-	if len(q.tokens) == 0 {
+	if q.counted() == 0 {
 		q.tokens = tokensOf(text, false)
 	}
 	for i := 1; i < len(q.tokens); i++ {
@@ -45,12 +48,13 @@ const maxQuery = 500
 func tokensOf(text string, stopped bool) (list []token) {
 	for _, w := range words(text) {
 		for _, part := range spelled(w.parts) {
-			t := token{text: part, stem: stem(part)}
+			t := token{text: part, stem: stem(part), optional: stopped && selfWords[part]}
+			t.synonyms = synonyms[t.stem]
 			if w.whole != "" {
 				t.joined = append(t.joined, stem(w.whole))
 			}
 			known := slices.ContainsFunc(list, func(o token) bool { return o.stem == t.stem })
-			if !known && !(stopped && stopWords[part]) {
+			if !known && !(stopped && stopWords[part] && !t.optional) {
 				list = append(list, t)
 			}
 		}
@@ -70,17 +74,24 @@ func spelled(parts []string) (list []string) {
 	return list
 }
 
+// counted is how many words are not optional.
+func (q query) counted() (n int) {
+	for _, t := range q.tokens {
+		if !t.optional {
+			n++
+		}
+	}
+	return n
+}
+
 // needed is how many of a query's words an item must have: all of one or two,
 // as in the reference, and fewer of a sentence.
 func (q query) needed() int {
-	n := len(q.tokens)
-	switch {
-	case n <= 2:
+	n := q.counted()
+	if n <= 2 {
 		return n
-	case n <= 4:
-		return (n*6 + 9) / 10
 	}
-	return (n*4 + 9) / 10
+	return max(2, (n*4+9)/10)
 }
 
 // alternative is a term that stands for a word of the query, at a discount.
@@ -90,8 +101,8 @@ type alternative struct {
 }
 
 const (
-	joinedFactor  = 0.8
-	synonymFactor = 0.5
+	joinedFactor  = 0.6
+	synonymFactor = 0.4
 	prefixFactor  = 0.6
 	typoFactor    = 0.5
 
@@ -109,7 +120,7 @@ func (ix *index) alternatives(q query, i int) []alternative {
 	for _, joined := range t.joined {
 		list = append(list, alternative{joined, joinedFactor})
 	}
-	for _, s := range synonyms[t.stem] {
+	for _, s := range t.synonyms {
 		list = append(list, alternative{s, synonymFactor})
 	}
 	if slices.ContainsFunc(list, func(a alternative) bool { _, ok := ix.ids[a.term]; return ok && a.factor != joinedFactor }) {
@@ -122,7 +133,7 @@ func (ix *index) alternatives(q query, i int) []alternative {
 	if len(t.text) >= least {
 		list = append(list, ix.beginning(t.text)...)
 	}
-	if len(list) == 1+len(t.joined)+len(synonyms[t.stem]) && utf8.RuneCountInString(t.text) >= leastTypo {
+	if len(list) == 1+len(t.joined)+len(t.synonyms) && utf8.RuneCountInString(t.text) >= leastTypo {
 		list = append(list, ix.slips(t.stem)...)
 	}
 	return list

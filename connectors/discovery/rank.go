@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -14,6 +13,7 @@ type tally struct {
 	matched []uint8   // words
 	last    []uint8   // word that was counted last, plus one
 	touched []uint32
+	found   []candidate
 }
 
 func newTally(n int) *tally {
@@ -28,16 +28,18 @@ func (t *tally) reset() {
 }
 
 // count adds the best of a word's alternatives to each item that has one.
-func (t *tally) count(word uint8, list []posting, factor float32) {
+func (t *tally) count(word uint8, list []posting, factor float32, counts bool) {
 	for _, p := range list {
 		value := p.weight * factor
 		switch {
 		case t.last[p.item] != word:
-			if t.matched[p.item] == 0 {
+			if t.last[p.item] == 0 {
 				t.touched = append(t.touched, p.item)
 			}
 			t.last[p.item] = word
-			t.matched[p.item]++
+			if counts {
+				t.matched[p.item]++
+			}
 			t.best[p.item] = value
 			t.score[p.item] += value
 		case value > t.best[p.item]:
@@ -51,28 +53,34 @@ func (t *tally) count(word uint8, list []posting, factor float32) {
 const maxWords = 200
 
 // candidates are how many of the best are looked at closely.
-const candidates = 256
+const candidates = 200
 
 // search gives the best items of one index; all are those that rarity counts over.
 func (ix *index) search(q query, all []*index, connector string) (hits []hit, total int) {
 	t := ix.scratch.Get().(*tally)
 	defer func() { t.reset(); ix.scratch.Put(t) }()
 	q.tokens = q.tokens[:min(len(q.tokens), maxWords)]
-	for i := range q.tokens {
+	for i, word := range q.tokens {
+		factor := float32(1)
+		if word.optional {
+			factor = optionalFactor
+		}
 		for _, a := range ix.alternatives(q, i) {
 			if list := ix.postings(a.term); list != nil {
-				t.count(uint8(i+1), list, a.factor*rarityOf(a.term, all))
+				t.count(uint8(i+1), list, factor*a.factor*rarityOf(a.term, all), !word.optional)
 			}
 		}
 	}
 	typed := ix.named(q)
-	var found []candidate
+	needed, counted := uint8(q.needed()), float32(max(1, q.counted()))
+	found := t.found[:0]
 	for _, n := range t.touched {
-		if int(t.matched[n]) >= q.needed() && typed[n] == 0 && ix.within(n, connector) {
-			cover := float32(t.matched[n]) / float32(len(q.tokens))
+		if t.matched[n] >= needed && typed[n] == 0 && ix.within(n, connector) {
+			cover := float32(t.matched[n]) / counted
 			found = append(found, candidate{n, t.score[n] * (coverBase + (1-coverBase)*cover)})
 		}
 	}
+	t.found = found
 	total = len(found)
 	found = top(found, candidates)
 	for n, boost := range typed {
@@ -81,14 +89,18 @@ func (ix *index) search(q query, all []*index, connector string) (hits []hit, to
 			found = append(found, candidate{n, t.score[n] + boost})
 		}
 	}
+	m := newMatch(q)
 	for _, c := range found {
 		it := ix.items[c.item]
-		hits = append(hits, hit{item: it, score: c.score + q.closeness(it), path: it.path()})
+		hits = append(hits, hit{item: it, score: c.score + ix.closeness(m, c.item), path: it.path()})
 	}
 	return hits, total
 }
 
-const coverBase = 0.4
+const (
+	coverBase      = 0.4
+	optionalFactor = 0.4
+)
 
 func rarityOf(term string, all []*index) float32 {
 	n, items := 0, 0
@@ -108,31 +120,34 @@ type candidate struct {
 	score float32
 }
 
-// top keeps the n best, in no order.
+// top moves the n best to the front, in no order, and gives those.
 func top(list []candidate, n int) []candidate {
-	for len(list) > n {
-		pivot := list[len(list)/2].score
-		var better, equal, worse []candidate
-		for _, c := range list {
-			switch cmp.Compare(c.score, pivot) {
-			case 1:
-				better = append(better, c)
-			case 0:
-				equal = append(equal, c)
-			default:
-				worse = append(worse, c)
+	low, high := 0, len(list)
+	for high-low > 1 && n < len(list) {
+		pivot := list[low+(high-low)/2].score
+		i, j := low, high-1
+		for i <= j {
+			for list[i].score > pivot {
+				i++
+			}
+			for list[j].score < pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
 			}
 		}
 		switch {
-		case len(better) >= n:
-			list = better
-		case len(better)+len(equal) >= n:
-			return append(better, equal[:n-len(better)]...)
+		case n <= j:
+			high = j + 1
+		case n >= i:
+			low = i
 		default:
-			return append(append(better, equal...), top(worse, n-len(better)-len(equal))...)
+			return list[:n]
 		}
 	}
-	return list
+	return list[:min(n, len(list))]
 }
 
 const (
@@ -163,56 +178,103 @@ func (ix *index) named(q query) map[uint32]float32 {
 }
 
 const (
-	// nameShare rewards names that say nothing but what was asked for.
-	nameShare = 6
-	// queryShare rewards names that say all that was asked for.
-	queryShare = 3
-	// literal rewards words found as they were typed.
+	// nameShare and summaryShare reward a name and a summary that say nothing
+	// but what was asked for, nameQuery and summaryQuery those that say all of it.
+	nameShare, summaryShare = 6, 6
+	nameQuery, summaryQuery = 1.5, 3
+	// literal rewards words of the name found as they were typed.
 	literal = 0.5
+	// synonymShare is what a synonym counts.
+	synonymShare = 0.7
+	// plainPart is what a word counts that most names have, when it was not asked for.
+	plainPart = 0.4
 )
 
-// closeness compares the query with an item's name, word by word.
-func (q query) closeness(it item) float32 {
-	name := it.name()
-	if it.method != nil && it.method.Origin != "" {
-		name = it.method.Origin
-	}
-	var parts, inName, asTyped int
-	covered := make([]bool, len(q.tokens))
-	for _, w := range words(name) {
-		for _, part := range w.parts {
-			parts++
-			i, same := q.match(part)
-			if i < 0 {
-				continue
-			}
-			inName++
-			if same && !covered[i] {
-				asTyped++
-			}
-			covered[i] = true
-		}
-	}
-	if parts == 0 || inName == 0 {
-		return 0
-	}
-	n := 0
-	for _, c := range covered {
-		if c {
-			n++
-		}
-	}
-	share := float32(n) / float32(len(q.tokens))
-	return nameShare*share*float32(inName)/float32(parts) + queryShare*share + literal*float32(asTyped)
+// plainParts of names are what a method without further words does.
+var plainParts = stems("get list read fetch retrieve return user authenticated")
+
+// closeness compares the query with an item's name and summary, word by word.
+func (ix *index) closeness(m *match, n uint32) float32 {
+	share, of, typed := ix.compare(m, ix.said[n][0])
+	score := nameShare*share*of + nameQuery*share + literal*typed
+	share, of, _ = ix.compare(m, ix.said[n][1])
+	return score + summaryShare*share*of + summaryQuery*share
 }
 
-// match finds the word of the query that a part of a name stands for.
-func (q query) match(part string) (i int, same bool) {
-	stemmed := stem(part)
-	for i, t := range q.tokens {
-		if t.stem == stemmed || slices.Contains(synonyms[t.stem], stemmed) {
-			return i, t.text == part
+// summaryLength is how much of a description's first sentence is compared.
+const summaryLength = 120
+
+func summary(description string) string {
+	s := plainText(description[:min(len(description), 4*summaryLength)])
+	if first, _, found := strings.Cut(s, ". "); found && len(first) <= summaryLength {
+		return first
+	}
+	return shorten(s, summaryLength)
+}
+
+// compare tells how much of the query some words say, how much of the words
+// that is, and how many stand as they were typed.
+func (ix *index) compare(m *match, list []uint32) (share, of, typed float32) {
+	clear(m.found)
+	m.typed = 0
+	var said, all float32
+	for _, n := range list {
+		switch w := ix.table[n]; {
+		case m.mark(w):
+			said++
+			all++
+		case w.plain && m.bareOK:
+			all += plainPart
+		default:
+			all++
 		}
 	}
-	return -1, false
+	if said == 0 {
+		return 0, 0, 0
+	}
+	return m.share(), said / all, m.typed
+}
+
+// match is how far each word of a query was found.
+type match struct {
+	q      query
+	found  []float32
+	typed  float32
+	bareOK bool
+}
+
+// newMatch takes one word in the singular for any method about the thing, and
+// other queries without a verb for those that read.
+func newMatch(q query) *match {
+	one := len(q.tokens) == 1 && singular(q.tokens[0].text) == q.tokens[0].text
+	return &match{q: q, found: make([]float32, len(q.tokens)), bareOK: !one}
+}
+
+// mark notes the words of the query that another word stands for.
+func (m *match) mark(w spoken) (any bool) {
+	for i, t := range m.q.tokens {
+		switch {
+		case t.stem == w.stem:
+			if t.text == w.text && m.found[i] < 1 {
+				m.typed++
+			}
+			m.found[i], any = 1, true
+		case slices.Contains(t.synonyms, w.stem):
+			m.found[i], any = max(m.found[i], synonymShare), true
+		}
+	}
+	return any
+}
+
+func (m *match) share() float32 {
+	var sum, of float32
+	for i, found := range m.found {
+		weight := float32(1)
+		if m.q.tokens[i].optional {
+			weight = optionalFactor
+		}
+		sum += weight * found
+		of += weight
+	}
+	return sum / of
 }

@@ -4,16 +4,19 @@ import "strings"
 
 // stopWords are in every description and tell methods apart nowhere.
 var stopWords = set(`a about all also am an and any are as at be been being by can could did do does for from had has have
-	having he her his how i if in into is it its just me my no not of on or our please she should so some such than that the
-	their them then there these they this those to too us via want was we were what when where which who will with
+	having he her his how i if in into is it its just me my no not of off on or our out over please she should so some such than that the
+	their them then there these they this those to too up us via want was we were what when where which who will with
 	would you your need needs`)
+
+// selfWords are stop words for which APIs have other ones.
+var selfWords = set("i me mine my myself")
 
 // synonymGroups are words that people use for each other when they look for a
 // method. A word may be in several groups.
 var synonymGroups = []string{
 	"create add new make insert register open post generate provision",
 	"delete remove destroy drop erase unlink purge clear",
-	"get retrieve fetch read show view describe lookup load check see",
+	"get retrieve fetch read show view describe look lookup load check see display",
 	"list enumerate browse get index",
 	"search find query lookup filter list",
 	"update edit modify change patch set alter adjust replace put",
@@ -59,10 +62,13 @@ var synonymGroups = []string{
 	"instance server machine vm host",
 	"kubernetes k8s",
 	"subscription subscribe plan",
-	"invite invitation",
+	"invite invitation add",
+	"i me my mine myself authenticated current self own whoami",
+	"unassign remove",
+	"kick ban remove block",
 	"rename name title",
 	"history log event audit",
-	"statistics stats metric analytics traffic",
+	"statistics stats metric analytics traffic count number total",
 	"pipeline workflow action",
 	"release version",
 	"block ban",
