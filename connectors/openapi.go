@@ -92,7 +92,7 @@ func (c *openAPIConnector) Instructions() string {
 	if c.opts.Instructions != "" || catalogue == nil {
 		return c.opts.Instructions
 	}
-	info := catalogue.doc.node().get("info")
+	info := apiNode{catalogue.doc, catalogue.doc.top["info"]}
 	about, _, _ := strings.Cut(strings.TrimSpace(info.resolved().text("description")), "\n\n")
 	return strings.TrimSpace(info.text("title") + "\n\n" + shorten(about, maxHint))
 }

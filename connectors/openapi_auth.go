@@ -45,7 +45,7 @@ func (c *apiCatalogue) readSchemes() {
 	if c.doc.swagger {
 		place = []string{"securityDefinitions"}
 	}
-	known := jsonPath(c.doc.raw, place...)
+	known := jsonPath(c.doc.top[place[0]], place[1:]...)
 	for _, name := range slices.Sorted(maps.Keys(c.api.opts.Credentials)) {
 		credential := c.api.opts.Credentials[name]
 		node, _, ok := apiNode{c.doc, jsonMember(known, name)}.deref()
@@ -167,7 +167,7 @@ func (s *apiScheme) fills(p *apiParameter) bool {
 // document allows the first for which there are all credentials. Where the
 // document says nothing, all are sent.
 func (c *apiCatalogue) security(op *apiOperation) []*apiScheme {
-	raw := jsonMember(c.doc.raw, "security")
+	raw := c.doc.top["security"]
 	if op != nil {
 		if own := jsonMember(op.node.raw, "security"); own != nil {
 			raw = own

@@ -36,8 +36,6 @@ type apiOperation struct {
 	plan      func() *apiPlan
 }
 
-func (d *apiDocument) node() apiNode { return apiNode{d, d.raw} }
-
 func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 	files, name, at := c.origin()
 	doc, err := parseDocument(data, name, files)
@@ -64,7 +62,7 @@ func (c *apiCatalogue) warn(format string, args ...any) {
 var apiVerbs = []string{"get", "put", "post", "delete", "patch", "options", "head"}
 
 func (c *apiCatalogue) listOperations() {
-	for path, raw := range jsonMembers(jsonMember(c.doc.raw, "paths")) {
+	for path, raw := range jsonMembers(c.doc.top["paths"]) {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}

@@ -112,7 +112,7 @@ func (w *schemaWriter) writeDefs() []byte {
 	for i := 0; i < len(w.defs.queue); i++ {
 		next, schema := w.defs.queue[i], []byte("{}")
 		if len(o.raw) <= w.defs.limit {
-			schema = w.write(next.node, nil)
+			schema = w.writeDefinition(next.node)
 		}
 		o.add(next.name, schema)
 	}
@@ -132,7 +132,7 @@ func (c *apiCatalogue) sharing(way string) *schemaWriter {
 func (c *apiCatalogue) writeDefinitions() json.RawMessage {
 	var defs, o jsonObject
 	w := c.sharing(asBoth)
-	c.names.each(func(name string, node apiNode) { defs.add(name, w.write(node, nil)) })
+	c.names.each(func(name string, node apiNode) { defs.add(name, w.writeDefinition(node)) })
 	o.add("$defs", defs.bytes())
 	return o.bytes()
 }

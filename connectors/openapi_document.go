@@ -23,6 +23,8 @@ type apiDocument struct {
 	// path is where the file is below the folder of the first one.
 	path  string
 	files *apiFiles
+	// top are the members of the whole, which may be far apart.
+	top map[string][]byte
 	// places are the components by pointer, found is what searching has given.
 	places map[string][]byte
 	found  sync.Map
@@ -57,9 +59,12 @@ func parseDocument(data []byte, at string, files *apiFiles) (*apiDocument, error
 	if err != nil {
 		return nil, err
 	}
-	doc := &apiDocument{raw: raw, path: at, files: files, places: map[string][]byte{}}
+	doc := &apiDocument{raw: raw, path: at, files: files, top: map[string][]byte{}, places: map[string][]byte{}}
+	for name, value := range jsonMembers(raw) {
+		doc.top[name] = value
+	}
 	for _, place := range components {
-		for name, value := range jsonMembers(jsonPath(raw, place...)) {
+		for name, value := range jsonMembers(jsonPath(doc.top[place[0]], place[1:]...)) {
 			doc.places["/"+strings.Join(place, "/")+"/"+pointerStep(name)] = value
 		}
 	}
@@ -75,7 +80,7 @@ func (d *apiDocument) checkVersion() error {
 	if !isObject(d.raw) {
 		return errors.New("it is not an OpenAPI document")
 	}
-	swagger, version := jsonMember(d.raw, "swagger"), jsonText(jsonMember(d.raw, "openapi"))
+	swagger, version := d.top["swagger"], jsonText(d.top["openapi"])
 	switch {
 	case version == "3.0" || strings.HasPrefix(version, "3.0."):
 	case strings.HasPrefix(version, "3."):

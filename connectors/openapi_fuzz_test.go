@@ -172,7 +172,9 @@ func checkExercised(t *testing.T, b *Bound, m LargeMethod) {
 				o.add(name, []byte(value))
 			}
 		}
-		_ = b.Validate(o.bytes())
+		if err := b.Validate(o.bytes()); err != nil {
+			assert.NotContains(t, err.Error(), "cycle")
+		}
 		got, err := b.Invoke(callContext(), o.bytes())
 		var panicked *PanicError
 		assert.NotErrorAs(t, err, &panicked)

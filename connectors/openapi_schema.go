@@ -52,6 +52,8 @@ type schemaWriter struct {
 	hidden string
 	// defs collects what the schema refers to, nil where that is elsewhere.
 	defs *schemaDefs
+	// owner is the definition whose value is being described, see endless.
+	owner *byte
 }
 
 const (
@@ -76,6 +78,15 @@ func (w *schemaWriter) write(n apiNode, hidden []string) []byte {
 	return s.write()
 }
 
+// writeDefinition gives the schema of a node that has a name.
+func (w *schemaWriter) writeDefinition(n apiNode) []byte {
+	if len(n.raw) > 0 {
+		w.owner = &n.raw[0]
+	}
+	defer func() { w.owner = nil }()
+	return w.write(n, nil)
+}
+
 // writeReference keeps what may stand beside a reference.
 func (w *schemaWriter) writeReference(n apiNode) []byte {
 	var o jsonObject
@@ -88,7 +99,7 @@ func (w *schemaWriter) writeReference(n apiNode) []byte {
 	} else if text := n.text("description"); text != "" {
 		o.add("description", quoteJSON(text))
 	}
-	if !ok {
+	if !ok || w.endless(target) {
 		return o.bytes()
 	}
 	name := w.names.name(target, ref)
@@ -280,6 +291,7 @@ func (s *schemaParts) requiredValue(raw []byte) []byte {
 }
 
 func (s *schemaParts) subschemas(key string, kind apiKeyword, raw []byte) []byte {
+	defer s.w.enter(key)()
 	switch {
 	case isBoolean(raw) && (kind == schemaOrBool || s.n.doc.modern && kind != schemaList && kind != schemaMap):
 		return raw

@@ -78,6 +78,19 @@ func TestOpenAPIChainsOfReferences(t *testing.T) {
 	}
 }
 
+// Schemas that consist of themselves would refuse every value.
+func TestOpenAPIEndlessSchemas(t *testing.T) {
+	for _, schema := range []string{
+		`{"allOf":[{"$ref":"#/components/schemas/A"},{"required":["a"]}]}`, `{"anyOf":[{"$ref":"#/components/schemas/A"},{"required":["a"]}]}`,
+		`{"allOf":[{"$ref":"#/components/schemas/B"}],"required":["a"]}`, `{"required":["a"],"allOf":[{"allOf":[{"anyOf":[{"$ref":"#/components/schemas/B"}]}]}]}`,
+		`{"required":["a"],"properties":{"a":{"$ref":"#/components/schemas/A"}},"allOf":[{"$ref":"#/components/schemas/C"}]}`,
+	} {
+		set := openAPISet(t, OpenAPIOptions{BaseURL: record(t, nil).URL, Data: apiOf(`"components":{"schemas":{"A":` + schema + `,"B":{"oneOf":[{"$ref":"#/components/schemas/A"}]},"C":{}}},
+			"paths":{"/x":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}`)})
+		mustCallAPI(t, set, "op", `{"body":{"a":{"a":{"a":1}}}}`)
+	}
+}
+
 func TestOpenAPIOutputSchemas(t *testing.T) {
 	for _, c := range []struct{ name, responses, want string }{
 		{"first with a body", `"204":{},"404":{"content":{"application/json":{"schema":{"type":"object"}}}},"201":{"content":{"application/json":{"schema":{"type":"string"}}}}`, `{"type":"string"}`},

@@ -43,13 +43,13 @@ func (c *apiCatalogue) servers(op *apiOperation) ([]string, error) {
 	if c.doc.swagger {
 		return append(swaggerServers(c.doc), "/"), nil
 	}
-	owners := []apiNode{c.doc.node()}
+	lists := [][]byte{c.doc.top["servers"]}
 	if op != nil {
-		owners = []apiNode{op.node, op.item, c.doc.node()}
+		lists = append([][]byte{op.node.get("servers").raw, op.item.get("servers").raw}, lists...)
 	}
-	for _, owner := range owners {
+	for _, list := range lists {
 		var texts []string
-		for raw := range jsonElements(jsonMember(owner.raw, "servers")) {
+		for raw := range jsonElements(list) {
 			text, err := c.fillServer(raw)
 			if err != nil {
 				return nil, err

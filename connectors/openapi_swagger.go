@@ -75,7 +75,7 @@ func (op *apiOperation) swaggerTypes(key string) []string {
 	if own := jsonMember(op.node.raw, key); own != nil {
 		return jsonTexts(own)
 	}
-	return jsonTexts(jsonMember(op.catalogue.doc.raw, key))
+	return jsonTexts(op.catalogue.doc.top[key])
 }
 
 func (p *apiPlan) swaggerBody(parameter *apiParameter) {
@@ -144,14 +144,14 @@ func (op *apiOperation) swaggerAnswer(response apiNode) (list []*apiMedia) {
 
 // swaggerServers are the URLs that scheme, host and base path make.
 func swaggerServers(doc *apiDocument) (list []string) {
-	host, base := jsonText(jsonMember(doc.raw, "host")), jsonText(jsonMember(doc.raw, "basePath"))
+	host, base := jsonText(doc.top["host"]), jsonText(doc.top["basePath"])
 	if host == "" {
 		if base == "" {
 			return nil
 		}
 		return []string{base}
 	}
-	schemes := jsonTexts(jsonMember(doc.raw, "schemes"))
+	schemes := jsonTexts(doc.top["schemes"])
 	if len(schemes) == 0 || slices.Contains(schemes, "https") {
 		schemes = append([]string{"https"}, schemes...)
 	}
