@@ -139,3 +139,31 @@ func checkAll(t *testing.T, catalogues []*LargeCatalogue) {
 	}
 	t.Logf("%d schemas compiled in %v", compiled, time.Since(began).Round(time.Second))
 }
+
+// stripeMock is the URL of a running stripe-mock, which checks requests against
+// Stripe's own document; that is expected in the folder of the large ones.
+const stripeMock = "STRIPE_MOCK"
+
+func TestOpenAPIStripe(t *testing.T) {
+	base, folder := os.Getenv(stripeMock), os.Getenv(largeDocuments)
+	if base == "" || folder == "" {
+		t.Skip("set " + stripeMock + " to the URL of a stripe-mock, and " + largeDocuments)
+	}
+	set := openAPISet(t, OpenAPIOptions{
+		Document: filepath.Join(folder, "stripe.json"), BaseURL: base,
+		Credentials: map[string]OpenAPICredential{"bearerAuth": {Token: "sk_test_123"}},
+	})
+	for _, c := range []struct{ method, args, want string }{
+		{"GetCustomers", `{"limit":2,"created":{"gte":1},"expand":["data.subscriptions"]}`, `"object":"list"`},
+		{"PostCustomers", `{"body":{"name":"Ä & Co","metadata":{"a[b]":"c"},"address":{"city":"Bonn"},"preferred_locales":["de","en"],"tax":{"ip_address":""}}}`, `"object":"customer"`},
+		{"GetCustomersCustomer", `{"customer":"cus_123"}`, `"object":"customer"`},
+		{"PostPaymentIntents", `{"body":{"amount":1099,"currency":"eur","payment_method_types":["card"],"transfer_data":{"destination":"acct_1"}}}`, `"object":"payment_intent"`},
+		{"PostSubscriptions", `{"body":{"customer":"cus_1","items":[{"price":"price_1","quantity":2},{"price":"price_2"}],"expand":["latest_invoice"]}}`, `"object":"subscription"`},
+		{"PostFiles", `{"body":{"purpose":"dispute_evidence","file":` + wireABC + `}}`, `"object":"file"`},
+		{"DeleteCustomersCustomer", `{"customer":"cus_123"}`, `"deleted":true`},
+	} {
+		assert.Contains(t, mustCallAPI(t, set, c.method, c.args), c.want, c.method)
+	}
+	_, err := callAPI(t, set, "PostPaymentIntents", `{"body":{"amount":1099}}`)
+	assert.EqualError(t, err, "Invalid arguments for api.PostPaymentIntents: body.currency: required, but missing")
+}
