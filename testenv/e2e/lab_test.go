@@ -102,7 +102,7 @@ func (l *lab) record(line string) {
 
 func (l *lab) ledger() string {
 	b, _ := os.ReadFile(filepath.Join(l.dir, "ledger"))
-	return string(bytes.TrimSpace(b))
+	return string(bytes.TrimRight(b, "\n"))
 }
 
 // effects are the ledger's lines that begin with a word.
