@@ -74,9 +74,8 @@ func TestOpenAPICredentials(t *testing.T) {
 		mustCallAPI(t, set, method, `{}`)
 		assert.Equal(t, want, credentialsOf(server.last(t)), method)
 	}
-	b, err := set.Lookup("api", "params")
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"type":"object","properties":{"q":{"anyOf":[{"type":"string"},{"type":["number","boolean"]}]}}}`, string(b.InputSchema), "what is filled in is not asked for")
+	params := complete(t, OpenAPI("api", OpenAPIOptions{Data: secured(""), Credentials: allCredentials()}), "params")
+	assert.JSONEq(t, `{"type":"object","properties":{"q":{"anyOf":[{"type":"string"},{"type":["number","boolean"]}]}}}`, string(params.InputSchema), "what is filled in is not asked for")
 }
 
 func credentialsOf(got seen) string {

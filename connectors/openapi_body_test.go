@@ -174,8 +174,7 @@ func TestOpenAPIReadOnlyAndWriteOnly(t *testing.T) {
 		"components":{"schemas":{"U":{"type":"object","required":["id","name","password"],"properties":{
 			"id":{"type":"string","readOnly":true},"name":{"type":"string"},"password":{"type":"string","writeOnly":true}}}}}`)
 	set := openAPISet(t, OpenAPIOptions{Data: data, BaseURL: record(t, nil).URL})
-	op, err := set.Lookup("api", "op")
-	require.NoError(t, err)
+	op := complete(t, OpenAPI("api", OpenAPIOptions{Data: data}), "op")
 	assert.JSONEq(t, `{"type":"object","required":["name","password"],"properties":{"name":{"type":"string"},"password":{"type":"string"}}}`, string(jsonPath(op.InputSchema, "$defs", "U")))
 	assert.JSONEq(t, `{"type":"object","required":["id","name"],"properties":{"id":{"type":"string"},"name":{"type":"string"}}}`, string(jsonPath(op.OutputSchema, "$defs", "U")))
 	mustCallAPI(t, set, "op", `{"body":{"name":"n","password":"p","id":"sent back"}}`)

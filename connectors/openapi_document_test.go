@@ -160,20 +160,14 @@ local: {type: object, properties: {outside: {$ref: "../../secret.json"}, web: {$
 `)
 	write("api/schemas.json", `{"User":{"type":"object","properties":{"id":{"$ref":"openapi.yaml#/components/schemas/Id"},"boss":{"$ref":"#/User"}}}}`)
 	c := OpenAPI("api", OpenAPIOptions{Document: filepath.Join(folder, "api", "openapi.yaml")})
-	set := newSet(t, nil, c)
-	require.NoError(t, set.Err("api"))
-	op, err := set.Lookup("api", "op")
-	require.NoError(t, err)
+	op := complete(t, c, "op")
 	assert.JSONEq(t, `{"type":"object","properties":{"id":{"$ref":"#/$defs/Id"},"body":{"$ref":"#/$defs/User"}},"required":["id"],
 		"$defs":{"Id":{"type":"integer"},"User":{"type":"object","properties":{"id":{"$ref":"#/$defs/Id"},"boss":{"$ref":"#/$defs/User"}}}}}`, string(op.InputSchema))
 	assert.JSONEq(t, `{"$ref":"#/$defs/local","$defs":{"local":{"type":"object","properties":{"outside":{},"web":{}}}}}`, string(op.OutputSchema))
 	assert.Contains(t, c.(Warner).Warnings(), `OpenAPI connector "api": POST /users/{id}: a parameter is left out: its reference "../openapi.yaml#/components/parameters/None" leads nowhere`)
 
 	write("api/schemas.json", `{"User":{"type":"string"}}`)
-	set = newSet(t, nil, c)
-	op, err = set.Lookup("api", "op")
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"type":"string"}`, string(jsonPath(op.InputSchema, "$defs", "User")), "further files are read again, too")
+	assert.JSONEq(t, `{"type":"string"}`, string(jsonPath(complete(t, c, "op").InputSchema, "$defs", "User")), "further files are read again, too")
 }
 
 func TestOpenAPIExamples(t *testing.T) {

@@ -126,6 +126,20 @@ func openAPISet(t testing.TB, opts OpenAPIOptions) *Set {
 	return set
 }
 
+// complete is a method with schemas that hold all they refer to.
+func complete(t testing.TB, c Connector, name string) Method {
+	t.Helper()
+	methods, err := c.Methods(t.Context())
+	require.NoError(t, err)
+	for _, m := range methods {
+		if m.Name == name {
+			return m
+		}
+	}
+	require.Fail(t, "no method "+name)
+	return Method{}
+}
+
 // callAPI validates and calls, as a program's call does.
 func callAPI(t testing.TB, set *Set, method, args string) (string, error) {
 	t.Helper()
