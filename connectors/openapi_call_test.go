@@ -406,6 +406,9 @@ func TestOpenAPIServers(t *testing.T) {
 		mustCallAPI(t, openAPISet(t, c.opts), "op", `{}`)
 		assert.Equal(t, c.want, server.last(t).Path, name)
 	}
+	withQuery := openAPISet(t, OpenAPIOptions{BaseURL: server.URL + "/v?version=1", Data: operation("get", "/x", `"parameters":[{"name":"a","in":"query"}]`)})
+	mustCallAPI(t, withQuery, "op", `{"a":2}`)
+	assert.Equal(t, "version=1&a=2", server.last(t).Query)
 	swagger := `{"swagger":"2.0","info":{"title":"T","version":"1"},"schemes":["http"],"host":"` + at + `","basePath":"/api","paths":{"/x":{"get":{"operationId":"op"}}}}`
 	mustCallAPI(t, openAPISet(t, OpenAPIOptions{Data: []byte(swagger)}), "op", `{}`)
 	assert.Equal(t, "/api/x", server.last(t).Path)

@@ -91,6 +91,24 @@ func TestOpenAPIEndlessSchemas(t *testing.T) {
 	}
 }
 
+// Composition that ends is kept, however deep.
+func TestOpenAPIComposedSchemas(t *testing.T) {
+	set := openAPISet(t, OpenAPIOptions{BaseURL: record(t, nil).URL, Data: apiOf(`"components":{"schemas":{"A":{"allOf":[{"$ref":"#/components/schemas/B"},{"if":{},"then":{"$ref":"#/components/schemas/D"}}]},
+		"B":{"anyOf":[{"oneOf":[{"$ref":"#/components/schemas/C"}]}],"not":{"$ref":"#/components/schemas/E"}},"C":{"required":["c"]},"D":{"required":["d"]},"E":{"required":["e"]}}},
+		"paths":{"/x":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}`)})
+	mustCallAPI(t, set, "op", `{"body":{"c":1,"d":1}}`)
+	for _, body := range []string{`{"c":1}`, `{"d":1}`, `{"c":1,"d":1,"e":1}`} {
+		_, err := callAPI(t, set, "op", `{"body":`+body+`}`)
+		assert.Error(t, err, body)
+	}
+}
+
+func TestOpenAPIReferencesIntoLists(t *testing.T) {
+	c := OpenAPI("api", OpenAPIOptions{Data: apiOf(`"paths":{"/a":{"get":{"operationId":"a","parameters":[{"name":"p","in":"query"},{"name":"q","in":"query","schema":{"type":"integer"}}]}},
+		"/b":{"get":{"operationId":"b","parameters":[{"$ref":"#/paths/~1a/get/parameters/1"},{"$ref":"#/paths/~1a/get/parameters/2"},{"$ref":"#/paths/~1a/get/parameters/x"}]}}}`)})
+	assert.JSONEq(t, `{"q":{"type":"integer"}}`, string(jsonMember(complete(t, c, "b").InputSchema, "properties")))
+}
+
 func TestOpenAPIOutputSchemas(t *testing.T) {
 	for _, c := range []struct{ name, responses, want string }{
 		{"first with a body", `"204":{},"404":{"content":{"application/json":{"schema":{"type":"object"}}}},"201":{"content":{"application/json":{"schema":{"type":"string"}}}}`, `{"type":"string"}`},

@@ -376,6 +376,9 @@ func TestOpenAPIParameterForms(t *testing.T) {
 		{"query in the path", "/x?v=1", `{"name":"a","in":"query","schema":{"type":"string"}}`, `{"a":"b"}`, "/x", "v=1&a=b"},
 		{"undeclared variable", "/x/{id}", ``, `{"id":5}`, "/x/5", ""},
 		{"same name twice", "/x/{id}", `{"name":"id","in":"path","schema":{"type":"string"}},{"name":"id","in":"query","schema":{"type":"string"}}`, `{"id":"p","id_query":"q"}`, "/x/p", "id=q"},
+		{"a body and one called so", "/x", `{"name":"body","in":"query","schema":{"type":"string"}}],"requestBody":{"content":{"text/plain":{}}},"tags":[`, `{"body_query":"q","body":"b"}`, "/x", "body=q"},
+		{"called body", "/x", `{"name":"body","in":"query","schema":{"type":"string"}}`, `{"body":"q"}`, "/x", "body=q"},
+		{"no slash", "x", ``, `{}`, "/x", ""},
 		{"invalid style", "/x", `{"name":"a","in":"query","style":"matrix","schema":{"type":"string"}}`, `{"a":"b"}`, "/x", "a=b"},
 		{"unusual path", "/a(b)/c:d/e@f/[g]/~h/ü", ``, `{}`, "/a(b)/c:d/e@f/[g]/~h/%C3%BC", ""},
 	} {
