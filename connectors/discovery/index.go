@@ -106,8 +106,8 @@ type indexer struct {
 	postings [][]posting
 	stems    map[string]string
 	weights  map[string]float32
-	// heard counts the words of descriptions.
-	heard map[string]int
+	// heard counts the words of descriptions, named those of names.
+	heard, named map[string]int
 	// glued are words of names that are two, such as reposlist.
 	glued map[string][]string
 	table map[string]uint32
@@ -116,11 +116,11 @@ type indexer struct {
 func newIndex(items []item) *index {
 	b := &indexer{
 		index: &index{items: items, ids: map[string]uint32{}, said: make([][2][]uint32, len(items))},
-		stems: map[string]string{}, weights: map[string]float32{}, heard: map[string]int{},
+		stems: map[string]string{}, weights: map[string]float32{}, heard: map[string]int{}, named: map[string]int{},
 		glued: map[string][]string{}, table: map[string]uint32{},
 	}
 	for _, it := range items {
-		b.listen(it.description())
+		b.listen(it)
 	}
 	for n, it := range items {
 		b.add(uint32(n), it)
@@ -191,14 +191,21 @@ func (b *indexer) name(name string) {
 	}
 }
 
-// listen learns the words that people use from the beginning of a description.
-func (b *indexer) listen(description string) {
-	for _, w := range words(summary(description)) {
+// listen learns the words that people use.
+func (b *indexer) listen(it item) {
+	for _, w := range words(summary(it.description())) {
 		for _, part := range w.parts {
 			b.heard[part]++
 		}
 	}
+	for _, w := range words(it.name()) {
+		for _, part := range w.parts {
+			b.named[part]++
+		}
+	}
 }
+
+func (b *indexer) known(part string) int { return b.heard[part] + b.named[part] }
 
 const (
 	// leastGlued and leastHalf are in letters.
@@ -218,7 +225,7 @@ func (b *indexer) unglue(part string) []string {
 	}
 	best, halves := leastSpoken-1, []string{part}
 	for i := leastHalf; i <= len(part)-leastHalf; i++ {
-		if n := min(b.heard[part[:i]], b.heard[part[i:]]); n > best {
+		if n := min(b.known(part[:i]), b.known(part[i:])); n > best {
 			best, halves = n, []string{part[:i], part[i:]}
 		}
 	}

@@ -13,6 +13,8 @@ type query struct {
 	folded string
 	// asName says that it was typed as one: without spaces.
 	asName bool
+	// literal queries take no synonyms, lenient ones any item that has a word.
+	literal, lenient bool
 }
 
 // token is a word of a query.
@@ -33,6 +35,7 @@ func newQuery(text string) query {
 	if q.counted() == 0 {
 		q.tokens = tokensOf(text, false)
 	}
+	q.tokens = q.tokens[:min(len(q.tokens), maxWords)]
 	for i := 1; i < len(q.tokens); i++ {
 		pair := stem(q.tokens[i-1].text + q.tokens[i].text)
 		q.tokens[i-1].joined = append(q.tokens[i-1].joined, pair)
@@ -88,7 +91,10 @@ func (q query) counted() (n int) {
 // as in the reference, and fewer of a sentence.
 func (q query) needed() int {
 	n := q.counted()
-	if n <= 2 {
+	switch {
+	case q.lenient:
+		return min(n, 1)
+	case n <= 2:
 		return n
 	}
 	return max(2, (n*4+9)/10)
@@ -119,6 +125,9 @@ func (ix *index) alternatives(q query, i int) []alternative {
 	list := []alternative{{t.stem, 1}}
 	for _, joined := range t.joined {
 		list = append(list, alternative{joined, joinedFactor})
+	}
+	if _, known := ix.ids[t.stem]; q.literal || known && len(q.tokens) == 1 {
+		t.synonyms = nil // one word that is known is meant as it is
 	}
 	for _, s := range t.synonyms {
 		list = append(list, alternative{s, synonymFactor})

@@ -59,7 +59,26 @@ const candidates = 200
 func (ix *index) search(q query, all []*index, connector string) (hits []hit, total int) {
 	t := ix.scratch.Get().(*tally)
 	defer func() { t.reset(); ix.scratch.Put(t) }()
-	q.tokens = q.tokens[:min(len(q.tokens), maxWords)]
+	ix.count(q, t, all)
+	typed := ix.named(q)
+	found := ix.covered(q, t, typed, connector)
+	total = len(found)
+	found = top(found, candidates)
+	for n, boost := range typed {
+		if ix.within(n, connector) {
+			total++
+			found = append(found, candidate{n, t.score[n] + boost})
+		}
+	}
+	m := newMatch(q)
+	for _, c := range found {
+		closeness, literal := ix.closeness(m, c.item)
+		hits = append(hits, hit{item: ix.items[c.item], score: c.score + closeness, path: ix.items[c.item].path(), literal: literal})
+	}
+	return hits, total
+}
+
+func (ix *index) count(q query, t *tally, all []*index) {
 	for i, word := range q.tokens {
 		factor := float32(1)
 		if word.optional {
@@ -71,30 +90,25 @@ func (ix *index) search(q query, all []*index, connector string) (hits []hit, to
 			}
 		}
 	}
-	typed := ix.named(q)
+}
+
+// covered lists the items that have enough of the query's words, but for those
+// that were found by their names.
+func (ix *index) covered(q query, t *tally, typed map[uint32]float32, connector string) []candidate {
 	needed, counted := uint8(q.needed()), float32(max(1, q.counted()))
-	found := t.found[:0]
+	t.found = t.found[:0]
 	for _, n := range t.touched {
 		if t.matched[n] >= needed && typed[n] == 0 && ix.within(n, connector) {
 			cover := float32(t.matched[n]) / counted
-			found = append(found, candidate{n, t.score[n] * (coverBase + (1-coverBase)*cover)})
+			t.found = append(t.found, candidate{n, t.score[n] * (coverBase + (1-coverBase)*cover)})
 		}
 	}
-	t.found = found
-	total = len(found)
-	found = top(found, candidates)
-	for n, boost := range typed {
-		if ix.within(n, connector) {
-			total++
-			found = append(found, candidate{n, t.score[n] + boost})
-		}
-	}
-	m := newMatch(q)
-	for _, c := range found {
-		it := ix.items[c.item]
-		hits = append(hits, hit{item: it, score: c.score + ix.closeness(m, c.item), path: it.path()})
-	}
-	return hits, total
+	return t.found
+}
+
+// knows tells whether all words of a query stand for something.
+func (ix *index) knows(q query, i int) bool {
+	return slices.ContainsFunc(ix.alternatives(q, i), func(a alternative) bool { return ix.postings(a.term) != nil })
 }
 
 const (
@@ -182,8 +196,10 @@ const (
 	// but what was asked for, nameQuery and summaryQuery those that say all of it.
 	nameShare, summaryShare = 6, 6
 	nameQuery, summaryQuery = 1.5, 3
-	// literal rewards words of the name found as they were typed.
-	literal = 0.5
+	// typedWord rewards words of the name found as they were typed.
+	typedWord = 0.5
+	// firstWord rewards a summary that begins as the query does, with a verb mostly.
+	firstWord = 1
 	// synonymShare is what a synonym counts.
 	synonymShare = 0.7
 	// plainPart is what a word counts that most names have, when it was not asked for.
@@ -194,11 +210,17 @@ const (
 var plainParts = stems("get list read fetch retrieve return user authenticated")
 
 // closeness compares the query with an item's name and summary, word by word.
-func (ix *index) closeness(m *match, n uint32) float32 {
+// literal says that the name is the query's words and no others.
+func (ix *index) closeness(m *match, n uint32) (score float32, literal bool) {
 	share, of, typed := ix.compare(m, ix.said[n][0])
-	score := nameShare*share*of + nameQuery*share + literal*typed
-	share, of, _ = ix.compare(m, ix.said[n][1])
-	return score + summaryShare*share*of + summaryQuery*share
+	literal = of == 1 && m.all()
+	score = nameShare*share*of + nameQuery*share + typedWord*typed
+	summary := ix.said[n][1]
+	share, of, _ = ix.compare(m, summary)
+	if len(summary) > 0 && ix.table[summary[0]].stem == m.q.tokens[0].stem {
+		score += firstWord
+	}
+	return score + summaryShare*share*of + summaryQuery*share, literal
 }
 
 // summaryLength is how much of a description's first sentence is compared.
@@ -259,11 +281,21 @@ func (m *match) mark(w spoken) (any bool) {
 				m.typed++
 			}
 			m.found[i], any = 1, true
-		case slices.Contains(t.synonyms, w.stem):
+		case !m.q.literal && slices.Contains(t.synonyms, w.stem):
 			m.found[i], any = max(m.found[i], synonymShare), true
 		}
 	}
 	return any
+}
+
+// all tells whether each word that counts was found itself.
+func (m *match) all() bool {
+	for i, found := range m.found {
+		if found < 1 && !m.q.tokens[i].optional {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *match) share() float32 {

@@ -55,8 +55,9 @@ func (c *Catalogue) Search(query string, o SearchOptions) SearchOutput {
 // hit is an item found.
 type hit struct {
 	item
-	score float32
-	path  string
+	score   float32
+	path    string
+	literal bool
 }
 
 // summaryLimit is in bytes: describe gives the whole.
@@ -76,7 +77,9 @@ func (h hit) result() SearchResult {
 	return r
 }
 
-// find gives the best hits, at least as many as a search shows, and how many there are.
+// find gives the best hits, at least as many as a search shows, and how many
+// there are. When the query turns out to be a name, synonyms are not wanted; when nothing has all of it but each word is known, items with some are better
+// than none.
 func (c *Catalogue) find(query, connector string) (hits []hit, total int) {
 	q := newQuery(query)
 	if len(q.tokens) == 0 {
@@ -86,6 +89,19 @@ func (c *Catalogue) find(query, connector string) (hits []hit, total int) {
 	if len(c.snippets) > 0 {
 		indexes = append(indexes, c.saved())
 	}
+	hits, total = rank(q, indexes, connector)
+	switch {
+	case slices.ContainsFunc(hits, func(h hit) bool { return h.literal }):
+		q.literal = true
+	case total == 0 && allKnown(q, indexes):
+		q.lenient = true
+	default:
+		return hits, total
+	}
+	return rank(q, indexes, connector)
+}
+
+func rank(q query, indexes []*index, connector string) (hits []hit, total int) {
 	for _, ix := range indexes {
 		found, n := ix.search(q, indexes, connector)
 		hits, total = append(hits, found...), total+n
@@ -94,6 +110,15 @@ func (c *Catalogue) find(query, connector string) (hits []hit, total int) {
 		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.path, b.path))
 	})
 	return hits, total
+}
+
+func allKnown(q query, indexes []*index) bool {
+	for i := range q.tokens {
+		if !slices.ContainsFunc(indexes, func(ix *index) bool { return ix.knows(q, i) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *Catalogue) snippetItems() []item {

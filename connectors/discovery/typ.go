@@ -175,16 +175,21 @@ func (p *printer) open(t *typ, kinds []op) bool {
 		return false
 	}
 	for _, k := range kinds {
-		if t.op == k || k == both && t.op == record && p.hidesRest(t) {
+		if t.op == k || k == both && t.op == record && p.hiddenRest(t) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// hidesRest tells of an object that is printed as { ... } & Rest.
-func (p *printer) hidesRest(t *typ) bool {
-	return t.rest != nil && p.folds(t.rest)
+// hiddenRest is what an object is printed without, as in { ... } & Rest.
+func (p *printer) hiddenRest(t *typ) *typ {
+	for ; t.rest != nil; t = t.rest {
+		if p.folds(t.rest) {
+			return t.rest
+		}
+	}
+	return nil
 }
 
 func (p *printer) list(t *typ, separator, indent string, bracketed ...op) {
@@ -226,9 +231,9 @@ func (p *printer) object(t *typ, indent string) {
 	p.b.WriteString("{\n")
 	p.members(t, indent+"    ")
 	p.b.WriteString(indent + "}")
-	if p.hidesRest(t) {
+	if rest := p.hiddenRest(t); rest != nil {
 		p.b.WriteString(" & ")
-		p.write(t.rest.name, t.rest)
+		p.write(rest.name, rest)
 	}
 }
 
@@ -246,7 +251,7 @@ func (p *printer) members(t *typ, indent string) {
 		p.print(m.t, indent)
 		p.b.WriteString(";\n")
 	}
-	if t.rest != nil && !p.hidesRest(t) {
+	if t.rest != nil && !p.folds(t.rest) {
 		leave := p.enter(t.rest)
 		p.members(t.rest, indent)
 		leave()
