@@ -350,6 +350,9 @@ func (e *engine) pump() {
 	}
 }
 
+// late: the time is up, though a busy machine has not run the timer yet.
+func (e *engine) late() bool { return time.Since(e.started) > e.limits.Timeout }
+
 // collect moves finished calls to the ready queue without waiting.
 func (e *engine) collect() {
 	for {
@@ -363,6 +366,9 @@ func (e *engine) collect() {
 }
 
 func (e *engine) arrived(c completion) {
+	if e.late() {
+		return // and stays in running: cut off
+	}
 	delete(e.running, c.call.Seq)
 	if c.gated {
 		e.block(c.call)

@@ -106,13 +106,14 @@ func (p *process) end() string {
 
 // session is one pass in a child, seen from the worker.
 type session struct {
-	p      *process
-	host   Host
-	ctx    context.Context
-	mu     sync.Mutex
-	inline map[int]string // classes of the calls that may be started, by seq
-	issued []*inlineCall  // in the order in which they were started
-	open   int            // of these, not settled
+	p        *process
+	host     Host
+	ctx      context.Context
+	deadline int64 // of the pass, epoch milliseconds
+	mu       sync.Mutex
+	inline   map[int]string // classes of the calls that may be started, by seq
+	issued   []*inlineCall  // in the order in which they were started
+	open     int            // of these, not settled
 }
 
 type inlineCall struct {
@@ -126,9 +127,10 @@ type inlineCall struct {
 func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result, healthy bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{p: p, host: host, ctx: ctx, inline: map[int]string{}}
+	timeout := pass.Limits.withDefaults().Timeout
+	s := &session{p: p, host: host, ctx: ctx, deadline: time.Now().Add(timeout).UnixMilli(), inline: map[int]string{}}
 	overdue := make(chan *Failure, 1)
-	timer := time.AfterFunc(pass.Limits.withDefaults().Timeout+killGrace, func() {
+	timer := time.AfterFunc(timeout+killGrace, func() {
 		overdue <- p.overdue()
 		p.kill()
 	})
@@ -252,14 +254,15 @@ func (s *session) broken(overdue <-chan *Failure) Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.issued {
-		r.Entries = append(r.Entries, c.entry())
+		r.Entries = append(r.Entries, c.entry(s.deadline))
 	}
 	return r
 }
 
-func (c *inlineCall) entry() Entry {
+// entry records the call; a result that came after the deadline is none, whichever of both the child noticed first.
+func (c *inlineCall) entry(deadline int64) Entry {
 	e := Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.class, Position: c.Position, At: time.Now().UnixMilli()}
-	if c.settlement == nil || c.settlement.Escalate {
+	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
 		e.Dropped, e.Err = true, &CallError{Message: "The pass was stopped before this call settled."}
 		return e
 	}

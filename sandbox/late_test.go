@@ -1,0 +1,27 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// On a busy machine a result may come after the deadline and still be noticed before it; it must not count.
+func TestResultAfterTheDeadlineIsCutOff(t *testing.T) {
+	e := newEngine(context.Background(), Pass{Limits: Limits{Timeout: time.Second}}, nil)
+	c := &call{Call: Call{Connector: "store", Method: "slow"}}
+	e.running[0] = c
+	e.started = time.Now().Add(-2 * time.Second)
+	e.arrived(completion{call: c, value: json.RawMessage("1")})
+	require.Empty(t, e.ready)
+	e.fatal = &Failure{Kind: TimedOut}
+	e.fail()
+	require.True(t, e.entries[0].Dropped)
+
+	late := &inlineCall{settlement: &Settlement{Value: json.RawMessage("1")}, at: 101}
+	require.True(t, late.entry(100).Dropped)
+	require.False(t, late.entry(101).Dropped)
+}
