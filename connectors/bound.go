@@ -24,7 +24,12 @@ type Bound struct {
 // bind leaves the schema for later: a large catalogue is rarely used as a whole.
 func bind(connector, original string, m Method) *Bound {
 	b := &Bound{Connector: connector, Method: m, original: original}
-	b.compile = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema(m.InputSchema) })
+	b.compile = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		if m.Arguments != nil {
+			return compileSchema(m.Arguments())
+		}
+		return compileSchema(m.InputSchema)
+	})
 	return b
 }
 

@@ -48,6 +48,12 @@ type Method struct {
 	InputSchema json.RawMessage
 	// OutputSchema describes the result to the model. Results are not checked against it.
 	OutputSchema json.RawMessage
+	// Arguments gives the schema to validate arguments against in place of
+	// InputSchema, when that refers to definitions outside of it or is stricter
+	// than the method. It is asked for once, when it is first needed.
+	Arguments func() json.RawMessage
+	// Tags are the groups that the source puts the method in.
+	Tags []string
 	// Class is Write when empty.
 	Class            Class
 	RequiresApproval bool

@@ -186,37 +186,28 @@ func classOfVerb(verb string) Class {
 
 func (op *apiOperation) method() Method {
 	return Method{
-		Name: op.name, Origin: op.origin(), Description: op.description(), Class: op.class(),
+		Name: op.name, Origin: op.origin(), Description: op.description(), Class: op.class(), Tags: jsonTexts(jsonMember(op.node.raw, "tags")),
 		Timeout: op.catalogue.api.opts.Timeout, Execute: op.execute,
 	}
 }
 
-func (op *apiOperation) largeMethod() LargeMethod {
-	m := op.method()
-	m.InputSchema = op.input(op.catalogue.sharing(asInput), false)
-	m.OutputSchema = op.output(op.catalogue.sharing(asOutput))
-	return LargeMethod{
-		Method: m, Tags: jsonTexts(jsonMember(op.node.raw, "tags")),
-		Arguments: op.arguments,
-	}
-}
-
-func (c *apiCatalogue) largeMethods() []LargeMethod {
+func (c *apiCatalogue) largeMethods() []Method {
 	list := c.ownMethods()
 	for _, op := range c.operations {
-		list = append(list, op.largeMethod())
+		m := op.method()
+		m.InputSchema = op.input(c.sharing(asInput), false)
+		m.OutputSchema = op.output(c.sharing(asOutput))
+		m.Arguments = op.arguments
+		list = append(list, m)
 	}
 	return list
 }
 
 func (c *apiCatalogue) methods() []Method {
-	var list []Method
-	for _, m := range c.ownMethods() {
-		list = append(list, m.Method)
-	}
+	list := c.ownMethods()
 	for _, op := range c.operations {
-		m, complete := op.method(), op.catalogue.complete(asOutput, maxEagerDefs)
-		m.InputSchema, m.OutputSchema = op.arguments(), op.output(complete)
+		m := op.method()
+		m.InputSchema, m.OutputSchema = op.arguments(), op.output(c.complete(asOutput, maxEagerDefs))
 		list = append(list, m)
 	}
 	return list

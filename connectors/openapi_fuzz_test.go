@@ -159,7 +159,7 @@ type fixed struct {
 	methods []Method
 }
 
-func checkExercised(t *testing.T, b *Bound, m LargeMethod) {
+func checkExercised(t *testing.T, b *Bound, m Method) {
 	assert.Regexp(t, identifier, b.Method.Name)
 	for _, raw := range []json.RawMessage{b.InputSchema, b.OutputSchema, m.Arguments()} {
 		_, err := compileSchema(raw)

@@ -20,24 +20,12 @@ type LargeConnector interface {
 	Large(ctx context.Context) (*LargeCatalogue, error)
 }
 
-// LargeCatalogue is methods and the definitions that their schemas share.
+// LargeCatalogue is methods and the definitions that their schemas share: the
+// InputSchema and OutputSchema refer to them, Arguments is complete.
 type LargeCatalogue struct {
-	Methods []LargeMethod
+	Methods []Method
 	// Definitions gives a JSON object with the "$defs" that the methods' schemas
 	// refer to. Properties in them may be marked readOnly and writeOnly. It is
 	// made when first asked for.
 	Definitions func() json.RawMessage
-}
-
-// LargeMethod is a [Method] whose InputSchema and OutputSchema refer to the
-// definitions of its catalogue.
-type LargeMethod struct {
-	Method
-	// Tags are the groups that the source puts the method in.
-	Tags []string
-	// Arguments gives the schema to validate arguments against in place of
-	// InputSchema. It is complete, and lets through numbers and booleans where
-	// InputSchema wants a string that is only written into a request. It is made
-	// anew by every call.
-	Arguments func() json.RawMessage
 }

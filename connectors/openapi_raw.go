@@ -7,25 +7,21 @@ import (
 )
 
 // ownMethods are those that no operation stands for.
-func (c *apiCatalogue) ownMethods() (list []LargeMethod) {
+func (c *apiCatalogue) ownMethods() (list []Method) {
 	if c.api.opts.ExposeSpec {
-		list = append(list, ownMethod(Method{
+		list = append(list, Method{
 			Name: "spec", Class: Read, Description: "Get the OpenAPI document.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{}}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
 			Execute: func(Context, json.RawMessage) (any, error) { return tagBigInts(c.api.secrets.json(c.doc.raw)), nil },
-		}))
+		})
 	}
 	if c.api.opts.RawRequest {
-		list = append(list, ownMethod(Method{
+		list = append(list, Method{
 			Name: "request", Class: Write, Timeout: c.api.opts.Timeout, InputSchema: json.RawMessage(rawRequestSchema),
 			Description: "Send any request to the API, where no other method fits.", Execute: c.executeRaw,
-		}))
+		})
 	}
 	return list
-}
-
-func ownMethod(m Method) LargeMethod {
-	return LargeMethod{Method: m, Arguments: func() json.RawMessage { return m.InputSchema }}
 }
 
 const rawRequestSchema = `{"type":"object","properties":{` +

@@ -50,7 +50,7 @@ func largeFixture(t testing.TB) *LargeCatalogue {
 	return large
 }
 
-func largeAPI(t testing.TB, name string) LargeMethod {
+func largeAPI(t testing.TB, name string) Method {
 	t.Helper()
 	for _, m := range largeFixture(t).Methods {
 		if m.Name == name {
@@ -58,7 +58,7 @@ func largeAPI(t testing.TB, name string) LargeMethod {
 		}
 	}
 	require.Fail(t, "no method "+name)
-	return LargeMethod{}
+	return Method{}
 }
 
 func TestOpenAPICatalogue(t *testing.T) {

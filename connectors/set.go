@@ -23,6 +23,7 @@ type namespace struct {
 	methods      []*Bound
 	byName       map[string]*Bound
 	warnings     []string
+	definitions  func() json.RawMessage // nil when the methods' schemas share none
 	err          error
 }
 
@@ -101,13 +102,35 @@ func loadNamespace(ctx context.Context, c Connector, book *ruleBook) (space *nam
 			space = &namespace{err: fmt.Errorf("panic while its methods were loaded: %v", r)}
 		}
 	}()
-	methods, err := c.Methods(ctx)
+	methods, definitions, err := listMethods(ctx, c)
 	if err != nil {
 		return &namespace{instructions: c.Instructions(), err: err}
 	}
 	space = newNamespace(book, methods)
-	space.instructions = c.Instructions()
+	space.instructions, space.definitions = c.Instructions(), definitions
 	return space
+}
+
+func listMethods(ctx context.Context, c Connector) ([]Method, func() json.RawMessage, error) {
+	large, ok := c.(LargeConnector)
+	if !ok {
+		methods, err := c.Methods(ctx)
+		return methods, nil, err
+	}
+	catalogue, err := large.Large(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return catalogue.Methods, catalogue.Definitions, nil
+}
+
+// Definitions gives the JSON object that references in the schemas of a
+// connector's methods lead into, nil when they hold all they refer to.
+func (s *Set) Definitions(connector string) json.RawMessage {
+	if space, ok := s.spaces[connector]; ok && space.definitions != nil {
+		return space.definitions()
+	}
+	return nil
 }
 
 func newNamespace(book *ruleBook, methods []Method) *namespace {
@@ -237,16 +260,22 @@ func (s *Set) Instructions(connector string) string {
 
 // Warnings tell the operator what was accepted but is probably not meant:
 // connectors that are not available, rules without effect, unusable schemas. It
-// compiles every schema.
+// compiles those that methods bring along, but none of [Method.Arguments].
 func (s *Set) Warnings() []string {
 	var list []string
-	for _, name := range s.names {
+	for i, name := range s.names {
 		if err := s.Err(name); err != nil {
 			list = append(list, err.Error())
 			continue
 		}
 		list = append(list, s.spaces[name].warnings...)
+		if w, ok := s.connectors[i].(Warner); ok {
+			list = append(list, w.Warnings()...)
+		}
 		for _, b := range s.spaces[name].methods {
+			if b.Arguments != nil {
+				continue // made by its connector, and costly to make
+			}
 			if err := b.SchemaError(); err != nil {
 				list = append(list, fmt.Sprintf("%s takes any argument, since its input schema is unusable: %v", b.Path(), err))
 			}

@@ -252,3 +252,37 @@ func TestRulesWithoutEffectAreTold(t *testing.T) {
 	require.Len(t, set.Warnings(), 1)
 	assert.Contains(t, set.Warnings()[0], "s.x takes any argument, since its input schema is unusable: ")
 }
+
+// sharing is a connector whose methods share definitions, and that complains.
+type sharing struct{ remote }
+
+func (c sharing) Warnings() []string { return []string{"left something out"} }
+func (c sharing) Large(context.Context) (*LargeCatalogue, error) {
+	return &LargeCatalogue{Methods: c.methods, Definitions: func() json.RawMessage {
+		return json.RawMessage(`{"$defs":{"Id":{"type":"number"}}}`)
+	}}, nil
+}
+
+func TestSetOfSharedDefinitions(t *testing.T) {
+	made := 0
+	m := method("get")
+	m.InputSchema = json.RawMessage(`{"$ref":"#/$defs/Id"}`)
+	m.Tags = []string{"things"}
+	m.Arguments = func() json.RawMessage {
+		made++
+		return json.RawMessage(`{"properties":{"id":{"type":"number"}}}`)
+	}
+	set := newSet(t, nil, sharing{remote{name: "api", methods: []Method{m}}}, New("plain", ""))
+	assert.JSONEq(t, `{"$defs":{"Id":{"type":"number"}}}`, string(set.Definitions("api")))
+	assert.Nil(t, set.Definitions("plain"))
+	assert.Nil(t, set.Definitions("none"))
+	assert.Equal(t, []string{"left something out"}, set.Warnings())
+	assert.Zero(t, made, "no schema is made before it is needed")
+
+	b, err := set.Lookup("api", "get")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"things"}, b.Tags)
+	assert.EqualError(t, b.Validate(json.RawMessage(`{"id":"x"}`)), "Invalid arguments for api.get: id: expected number, but got string")
+	assert.NoError(t, b.Validate(json.RawMessage(`{"id":1}`)))
+	assert.Equal(t, 1, made)
+}

@@ -68,7 +68,7 @@ func TestSearchAtScale(t *testing.T) {
 	set := madeSet(t, 100_000)
 	before := heap()
 	start := time.Now()
-	c := New(set, Options{})
+	c := New(set)
 	c.Search("warm up", SearchOptions{})
 	built := time.Since(start)
 	size := heap() - before
@@ -94,7 +94,7 @@ func heap() uint64 {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	c := New(madeSet(b, 100_000), Options{})
+	c := New(madeSet(b, 100_000))
 	queries := madeQueries(700)
 	c.Search("warm up", SearchOptions{})
 	for i := 0; b.Loop(); i++ {
@@ -105,6 +105,6 @@ func BenchmarkSearch(b *testing.B) {
 func BenchmarkIndex(b *testing.B) {
 	set := madeSet(b, 100_000)
 	for b.Loop() {
-		New(set, Options{}).Search("warm up", SearchOptions{})
+		New(set).Search("warm up", SearchOptions{})
 	}
 }

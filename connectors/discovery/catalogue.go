@@ -8,17 +8,6 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 )
 
-// Options add to a catalogue what methods do not carry. The zero value is fine.
-type Options struct {
-	// Definitions gives the JSON document in which a connector's schemas look
-	// up the references that they do not resolve themselves, such as its
-	// OpenAPI document; nil when there is none. What it defines is named once for all methods.
-	Definitions func(connector string) json.RawMessage
-	// Tags are words under which a method is filed and found, the most
-	// important first.
-	Tags func(m *connectors.Bound) []string
-}
-
 // Snippet is saved code that is found and described like a method.
 type Snippet struct {
 	Name, Description, Code string
@@ -29,7 +18,6 @@ type Snippet struct {
 // worked out when they are first used.
 type Catalogue struct {
 	set      *connectors.Set
-	options  Options
 	order    []string
 	spaces   map[string]*space
 	index    func() *index
@@ -47,8 +35,8 @@ type space struct {
 }
 
 // New makes a catalogue of a set.
-func New(set *connectors.Set, o Options) *Catalogue {
-	c := &Catalogue{set: set, options: o, order: set.Names(), spaces: map[string]*space{}}
+func New(set *connectors.Set) *Catalogue {
+	c := &Catalogue{set: set, order: set.Names(), spaces: map[string]*space{}}
 	for _, name := range c.order {
 		c.spaces[name] = c.newSpace(name)
 	}
@@ -62,10 +50,11 @@ func (c *Catalogue) newSpace(name string) *space {
 		s.byName[m.Method.Name] = m
 	}
 	s.shared = sync.OnceValue(func() *document {
-		if c.options.Definitions == nil {
+		definitions := c.set.Definitions(name)
+		if definitions == nil {
 			return nil
 		}
-		doc, err := newDocument(c.options.Definitions(name), nil)
+		doc, err := newDocument(definitions, nil)
 		if err != nil {
 			return nil
 		}

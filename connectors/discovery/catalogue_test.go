@@ -137,7 +137,7 @@ func TestDescribeStaysWithinItsBudget(t *testing.T) {
 
 func TestOverviewOfALargeConnector(t *testing.T) {
 	set := madeSet(t, 20_000)
-	c := New(set, Options{})
+	c := New(set)
 	d := c.Describe("service3")
 	assert.Equal(t, "connector", d.Kind)
 	assert.LessOrEqual(t, tokens(d.Types), connectorBudget)
@@ -145,7 +145,10 @@ func TestOverviewOfALargeConnector(t *testing.T) {
 		` See its types: codemode\.describe\("service3\.<method>"\)\.\n\nMethods by subject, with examples:\n- \w+ \(\d+\): \w+, `, d.Types)
 	assert.Greater(t, strings.Count(d.Types, "\n- "), 30)
 
-	tagged := New(set, Options{Tags: func(m *connectors.Bound) []string { return []string{"all of it"} }}).Describe("service3")
+	for _, m := range set.Methods("service3") {
+		m.Tags = []string{"all of it"}
+	}
+	tagged := New(set).Describe("service3")
 	assert.Contains(t, tagged.Types, "\n- all of it (1,000): ")
 }
 
@@ -170,7 +173,7 @@ func TestToolDescriptionIsShortAndFlat(t *testing.T) {
 }
 
 func TestSearchFiltersAndLimits(t *testing.T) {
-	c := New(madeSet(t, 2000), Options{})
+	c := New(madeSet(t, 2000))
 	all := c.Search("invoice", SearchOptions{})
 	assert.Len(t, all.Results, MaxResults)
 	assert.True(t, all.Truncated)
@@ -257,19 +260,15 @@ func TestSharedDefinitionsHaveShortNames(t *testing.T) {
 		gives(method("pods", "", connectors.Read), `{"type":"array","items":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}`),
 		gives(method("jobs", "", connectors.Read), `{"$ref":"#/definitions/io.k8s.api.batch.v1.Job"}`),
 	}
-	set, err := connectors.NewSet(t.Context(), []connectors.Connector{catalogueOnly{"k", methods}}, nil)
-	require.NoError(t, err)
-	c := New(set, Options{Definitions: func(string) json.RawMessage {
-		return json.RawMessage(`{"definitions":{"io.k8s.api.core.v1.Pod":{"properties":{"name":{"type":"string"}}},
-			"io.k8s.api.batch.v1.Job":{"properties":{"pods":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}},"io.k8s.api.batch.v2.Job":{"type":"object"}}}`)
-	}})
+	c := catalogueOf(t, sharing{catalogueOnly{"k", methods}, json.RawMessage(`{"definitions":{"io.k8s.api.core.v1.Pod":{"properties":{"name":{"type":"string"}}},
+			"io.k8s.api.batch.v1.Job":{"properties":{"pods":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}},"io.k8s.api.batch.v2.Job":{"type":"object"}}}`)})
 	assert.Contains(t, c.Describe("k.pods").Types, "type PodsOutput = Pod[]\ntype Pod = {\n    name?: string;\n}")
 	assert.Contains(t, c.Describe("k.jobs").Types, "type JobsOutput = V1_Job\ntype V1_Job = {\n    pods?: Pod;\n}\ntype Pod =")
 	assert.Equal(t, "type", c.Describe("k.V1_Job").Kind)
 }
 
 func TestManyGoroutinesAtOnce(t *testing.T) {
-	c := New(madeSet(t, 400), Options{})
+	c := New(madeSet(t, 400))
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

@@ -99,8 +99,7 @@ func TestTypeScriptAcceptsTypesOfRealDocuments(t *testing.T) {
 	require.NotEmpty(t, files)
 	texts := map[string]string{}
 	for _, file := range files {
-		set, o := apiSet(t, "api", file)
-		c := New(set, o)
+		c := apiCatalogue(t, "api", file)
 		for path, types := range allTypes(t, c, "api") {
 			texts[filepath.Base(filepath.Dir(filepath.Dir(file)))+"/"+filepath.Base(file)+" "+path] = types
 		}
@@ -119,10 +118,9 @@ func TestTypeScriptAcceptsTypesOfLargeDocuments(t *testing.T) {
 	modules := npmInstall(t, typescript)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			set, o := apiSet(t, "api", file)
-			c := New(set, o)
+			c := apiCatalogue(t, "api", file)
 			texts := allTypes(t, c, "api")
-			t.Logf("%d methods, %d pages", len(set.Methods("api")), len(texts))
+			t.Logf("%d methods, %d pages", len(c.set.Methods("api")), len(texts))
 			texts["whole"] = c.Types("api")
 			requireCompiles(t, modules, texts)
 		})

@@ -66,5 +66,5 @@ func catalogueOf(t testing.TB, cs ...connectors.Connector) *Catalogue {
 	t.Helper()
 	set, err := connectors.NewSet(t.Context(), cs, nil)
 	require.NoError(t, err)
-	return New(set, Options{})
+	return New(set)
 }

@@ -11,7 +11,7 @@ import (
 // GenerateTypes writes a connector's methods as TypeScript: all their types,
 // and a constant of the connector's name with the methods in it.
 func GenerateTypes(set *connectors.Set, connector string) string {
-	return New(set, Options{}).Types(connector)
+	return New(set).Types(connector)
 }
 
 // Types writes all of a connector as TypeScript, however long it gets. Only

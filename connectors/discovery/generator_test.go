@@ -133,7 +133,7 @@ func pages(t *testing.T, schema json.RawMessage) map[string]string {
 	other := takes(method("doIt", "", connectors.Read), string(schema))
 	set, err := connectors.NewSet(t.Context(), []connectors.Connector{catalogueOnly{"c", []connectors.Method{m, other}}}, nil)
 	require.NoError(t, err)
-	c := New(set, Options{})
+	c := New(set)
 	found := allTypes(t, c, "c")
 	found["c"] = c.Types("c")
 	return found

@@ -382,7 +382,7 @@ func (c *Catalogue) documents() []item {
 	var list []item
 	for _, name := range c.order {
 		for _, m := range c.spaces[name].methods {
-			list = append(list, item{method: m, tags: c.tags(m)})
+			list = append(list, item{method: m, tags: m.Tags})
 		}
 	}
 	return list

@@ -114,7 +114,7 @@ func (c *Catalogue) groups(s *space) []*group {
 
 // subject is a method's first tag, or the first word of its name that is no verb.
 func (c *Catalogue) subject(m *connectors.Bound) string {
-	if tags := c.tags(m); len(tags) > 0 && tags[0] != "" {
+	if tags := m.Tags; len(tags) > 0 && tags[0] != "" {
 		return tags[0]
 	}
 	name := m.Origin
@@ -131,13 +131,6 @@ func (c *Catalogue) subject(m *connectors.Bound) string {
 		}
 	}
 	return cmp.Or(first, m.Method.Name)
-}
-
-func (c *Catalogue) tags(m *connectors.Bound) []string {
-	if c.options.Tags == nil {
-		return nil
-	}
-	return c.options.Tags(m)
 }
 
 // thousands writes a number as toLocaleString does.

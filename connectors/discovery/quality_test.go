@@ -59,7 +59,7 @@ func (s searchSet) recall(k int, search func(string) []string) float64 {
 
 func TestSearchBeatsPlainBM25(t *testing.T) {
 	s, set := readSearchSet(t)
-	c := New(set, Options{})
+	c := New(set)
 	ours := func(q string) (paths []string) {
 		for _, r := range c.Search(q, SearchOptions{Limit: 10}).Results {
 			paths = append(paths, r.Path)
