@@ -38,7 +38,7 @@ func (e *engine) jsStep(f goja.FunctionCall) goja.Value {
 	if entry := e.recorded[c.Seq]; entry != nil && !entry.Nested {
 		return promise
 	}
-	c.step = &stepContext{parent: e.step, random: seeded(fmt.Sprintf("%s/step/%d", e.pass.Seed, c.Seq))}
+	c.step = &scope{parent: e.step, random: seeded(fmt.Sprintf("%s/step/%d", e.pass.Seed, c.Seq))}
 	outer := e.step
 	e.step = c.step
 	defer func() { e.step = outer }()
@@ -95,8 +95,7 @@ func (e *engine) rejected(message string) goja.Value {
 
 // issue numbers a call and finds out what is known of it.
 func (e *engine) issue(c *call) goja.Value {
-	c.Seq = e.next
-	e.next++
+	c.Seq = e.number(c.Connector)
 	e.step.markNested()
 	promise, resolve, reject := e.vm.NewPromise()
 	c.resolve, c.reject = resolve, reject
@@ -120,6 +119,15 @@ func (e *engine) issue(c *call) goja.Value {
 	return e.vm.ToValue(promise)
 }
 
+func (e *engine) number(connector string) int {
+	if connector == PlatformConnector {
+		e.internal++
+		return -e.internal
+	}
+	e.next++
+	return e.next - 1
+}
+
 // check compares a call issued again with what was recorded of it.
 func (e *engine) check(c *call, connector, name string, args json.RawMessage) {
 	if c.Connector != connector || c.Method != name {
@@ -127,9 +135,9 @@ func (e *engine) check(c *call, connector, name string, args json.RawMessage) {
 		return
 	}
 	if !sameJSON(c.Args, args) {
-		e.abort(&Failure{Kind: Diverged, Seq: c.Seq, Message: fmt.Sprintf("Codemode replay divergence at step %d: %s.%s was called with "+
+		e.abort(&Failure{Kind: Diverged, Seq: c.Seq, Message: fmt.Sprintf("Codemode replay divergence at %s: %s.%s was called with "+
 			"different arguments than the recorded run. Arguments must be deterministic across replays. "+
-			"Wrap nondeterministic inputs in codemode.step(name, fn).", c.Seq, connector, name)})
+			"Wrap nondeterministic inputs in codemode.step(name, fn).", stepName(c.Seq), connector, name)})
 	}
 }
 

@@ -144,11 +144,12 @@ func (c *child) settled(s settledMessage) {
 }
 
 func (c *child) run(p Pass) Result {
-	program, failure := c.programs.get(p.Code, p.Modules)
+	program, failure := c.programs.get(p.Code, p.Modules, sourceName)
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}
 	}
 	e := newEngine(context.Background(), p, c)
+	e.programs = &c.programs
 	e.heavy = func() bool { return heavy(uint64(c.memory)) }
 	stop := watch(e, c.memory)
 	defer stop()

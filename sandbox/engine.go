@@ -27,11 +27,13 @@ type engine struct {
 	js      bridge
 	console console
 	random  *rand.Rand
-	step    *stepContext
+	step    *scope
 	clock   int64 // virtual, epoch milliseconds
 	started time.Time
 
 	next     int            // seq of the next call
+	internal int            // internal calls issued
+	programs *programs      // compiled snippets
 	calls    map[int]*call  // issued and not delivered
 	recorded map[int]*Entry // the log's calls, by seq
 	cursor   int            // next log entry to replay
@@ -79,7 +81,7 @@ type call struct {
 	Call
 	resolve, reject func(any) error
 	admission       Admission
-	step            *stepContext // of a step: its own context
+	step            *scope // of a step: its own
 	late            bool         // settled by itself while the pass was closing: left to the next pass
 }
 
@@ -304,7 +306,11 @@ func (e *engine) goLive() error {
 		}
 	}
 	e.live = true
-	e.result.Replayed = len(e.recorded)
+	for seq := range e.recorded {
+		if seq >= 0 {
+			e.result.Replayed++
+		}
+	}
 	for _, o := range e.pass.Open {
 		e.openGate(o.Pending)
 	}
@@ -437,9 +443,16 @@ func (e *engine) endOpen() error {
 
 // diverge ends the pass because the program did something else than the log says.
 func (e *engine) diverge(seq int, what string) error {
-	e.abort(&Failure{Kind: Diverged, Seq: seq, Message: fmt.Sprintf("Codemode replay divergence at step %d: %s. "+
-		"Code must be deterministic up to tool calls and steps. Wrap nondeterministic work in codemode.step(name, fn).", seq, what)})
+	e.abort(&Failure{Kind: Diverged, Seq: seq, Message: fmt.Sprintf("Codemode replay divergence at %s: %s. "+
+		"Code must be deterministic up to tool calls and steps. Wrap nondeterministic work in codemode.step(name, fn).", stepName(seq), what)})
 	return errStopped
+}
+
+func stepName(seq int) string {
+	if seq < 0 {
+		return fmt.Sprintf("look-up %d", -seq)
+	}
+	return fmt.Sprintf("step %d", seq)
 }
 
 // finish assembles the result.

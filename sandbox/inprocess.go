@@ -16,7 +16,7 @@ func (x *InProcess) Version() string { return engineVersion() }
 
 // Run runs one pass. A panic of the engine is an error, never the process's end.
 func (x *InProcess) Run(ctx context.Context, pass Pass, host Host) (result Result, err error) {
-	p, failure := x.programs.get(pass.Code, pass.Modules)
+	p, failure := x.programs.get(pass.Code, pass.Modules, sourceName)
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}, nil
 	}
@@ -25,5 +25,7 @@ func (x *InProcess) Run(ctx context.Context, pass Pass, host Host) (result Resul
 			err = fmt.Errorf("sandbox engine: %v", r)
 		}
 	}()
-	return newEngine(ctx, pass, host).run(p)
+	e := newEngine(ctx, pass, host)
+	e.programs = &x.programs
+	return e.run(p)
 }

@@ -28,7 +28,7 @@ func processorTime() int64 {
 // BenchmarkPrelude tells what a fresh runtime costs, and what each part that is loaded on first use adds.
 func BenchmarkPrelude(b *testing.B) {
 	fresh := func(touch string) func() {
-		p, _ := compile(touch, nil)
+		p, _ := compile(touch, nil, sourceName)
 		return func() {
 			e := newEngine(context.Background(), Pass{Seed: "s"}, &testHost{})
 			if err := e.newRuntime(); err != nil {

@@ -34,7 +34,7 @@ func FuzzCompile(f *testing.F) {
 			return
 		}
 		started := time.Now()
-		p, failure := compile(text, nil)
+		p, failure := compile(text, nil, sourceName)
 		if (p == nil) == (failure == nil) {
 			t.Fatal("neither a program nor a reason")
 		}

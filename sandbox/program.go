@@ -13,7 +13,11 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 )
 
-const sourceName = "program.ts"
+// The names that stack frames carry: positions are reported in the program only.
+const (
+	sourceName    = "program.ts"
+	snippetSource = "snippet.ts"
+)
 
 // program is compiled source; it may be run by many runtimes at once.
 type program struct {
@@ -23,7 +27,7 @@ type program struct {
 }
 
 // compile turns the text that a model wrote into a runnable program.
-func compile(code string, modules map[string]string) (*program, *Failure) {
+func compile(code string, modules map[string]string, name string) (*program, *Failure) {
 	source := NormalizeFences(code)
 	out, failure := transformProgram(source, modules)
 	if failure != nil {
@@ -36,17 +40,17 @@ func compile(code string, modules map[string]string) (*program, *Failure) {
 	if failure != nil {
 		return nil, failure
 	}
-	return assemble(out, loader)
+	return assemble(out, loader, name)
 }
 
 // assemble has goja compile a transformed program. Its compiler panics at some input that it should refuse.
-func assemble(out transformed, loader string) (p *program, failure *Failure) {
+func assemble(out transformed, loader, name string) (p *program, failure *Failure) {
 	defer func() {
 		if recover() != nil {
 			p, failure = nil, &Failure{Kind: SyntaxError, Message: "SyntaxError: the program cannot be compiled"}
 		}
 	}()
-	tree, err := parseLowered(out, loader)
+	tree, err := parseLowered(out, loader, name)
 	if err != nil {
 		return nil, unparsed(err, out)
 	}
@@ -66,9 +70,9 @@ func assemble(out transformed, loader string) (p *program, failure *Failure) {
 	return p, nil
 }
 
-func parseLowered(out transformed, loader string) (*ast.Program, error) {
-	text := "(function(){" + out.code + "\n;return " + mainName + ";" + loader + "})()\n//# sourceMappingURL=" + sourceName + ".map"
-	return parser.ParseFile(nil, sourceName, text, 0, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
+func parseLowered(out transformed, loader, name string) (*ast.Program, error) {
+	text := "(function(){" + out.code + "\n;return " + mainName + ";" + loader + "})()\n//# sourceMappingURL=" + name + ".map"
+	return parser.ParseFile(nil, name, text, 0, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
 }
 
 // unparsed explains what goja's parser refuses; its positions are those of the transformed text.
@@ -226,15 +230,15 @@ type programs struct {
 
 const programsKept = 128
 
-func (c *programs) get(code string, modules map[string]string) (*program, *Failure) {
-	key := code + "\x00" + ModulesVersion(modules)
+func (c *programs) get(code string, modules map[string]string, name string) (*program, *Failure) {
+	key := name + "\x00" + code + "\x00" + ModulesVersion(modules)
 	c.mu.Lock()
 	p := c.byKey[key]
 	c.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	p, failure := compile(code, modules)
+	p, failure := compile(code, modules, name)
 	if failure == nil {
 		c.put(key, p)
 	}

@@ -120,7 +120,11 @@ func (g *generator) parallel(depth int) string {
 }
 
 func (g *generator) leaf() string {
-	switch g.IntN(11) {
+	switch g.IntN(13) {
+	case 11:
+		return "await codemode.search('q' + out.length)"
+	case 12:
+		return "await codemode.run('snippet', {n: out.length})"
 	case 0:
 		return "Math.random()"
 	case 1:
@@ -151,9 +155,19 @@ func answer(c Call) Settlement {
 	if strings.HasPrefix(c.Method, "f_") && h.Sum32()%2 == 0 {
 		return Settlement{Err: &CallError{Message: c.Method + " failed"}}
 	}
+	if c.Connector == PlatformConnector && c.Method == "run" {
+		value, _ := json.Marshal(map[string]string{"source": fuzzSnippet})
+		return Settlement{Value: value}
+	}
 	value, _ := json.Marshal(map[string]any{"m": c.Method, "args": c.Args, "seq": c.Seq})
 	return Settlement{Value: value}
 }
+
+const fuzzSnippet = `async ({n}) => {
+	const [a, b] = await Promise.all([store.r_a({n}), codemode.search('in ' + n)]);
+	console.log('snippet', n);
+	return [a, b, await store.w_a({x: Math.random()}), await codemode.step('s', () => Math.random())];
+}`
 
 // fuzzHost gates writes, approvals, and reads at random.
 type fuzzHost struct {
@@ -169,6 +183,8 @@ func (h *fuzzHost) draw(n int) int {
 
 func (h *fuzzHost) Admit(c Call) Admission {
 	switch {
+	case c.Connector == PlatformConnector:
+		return Admission{Class: "read"}
 	case strings.HasPrefix(c.Method, "a_"):
 		return Admission{Gated: true, Approval: true, Class: "write"}
 	case strings.HasPrefix(c.Method, "w_"), h.draw(4) == 0:
@@ -179,7 +195,7 @@ func (h *fuzzHost) Admit(c Call) Admission {
 
 func (h *fuzzHost) Call(_ context.Context, c Call) Settlement {
 	time.Sleep(time.Duration(h.draw(400)) * time.Microsecond)
-	if h.draw(20) == 0 {
+	if c.Connector != PlatformConnector && h.draw(20) == 0 {
 		return Settlement{Escalate: true}
 	}
 	return answer(c)
@@ -281,7 +297,7 @@ func (run *fuzzRun) settleSome() {
 
 // uninterrupted runs the program once, live, delivering results in the order of the other run's log.
 func uninterrupted(code string, as Pass) (*fuzzRun, error) {
-	p, failure := compile(code, nil)
+	p, failure := compile(code, nil, sourceName)
 	if failure != nil {
 		return nil, fmt.Errorf("%+v", *failure)
 	}

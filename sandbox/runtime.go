@@ -94,7 +94,7 @@ const (
 
 // bridge holds the prelude's functions that the engine calls, and what its host functions keep.
 type bridge struct {
-	encode, describe, nameOf, makeError, run goja.Callable
+	encode, describe, nameOf, makeError, run, snippet goja.Callable
 
 	collators map[collatorKey]*collate.Collator
 	zones     map[string]*time.Location
@@ -133,6 +133,7 @@ func (e *engine) newRuntime() error {
 	exports := kit.Get("exports").ToObject(vm)
 	e.js.encode, e.js.describe, e.js.nameOf = method(exports, "encode"), method(exports, "describe"), method(exports, "nameOf")
 	e.js.makeError, e.js.run = method(exports, "makeError"), method(exports, "run")
+	e.js.snippet = method(exports, "runSnippet")
 	return nil
 }
 
@@ -164,7 +165,7 @@ var hostFunctions = []struct {
 	name string
 	call func(*engine, goja.FunctionCall) goja.Value
 }{
-	{"issue", (*engine).jsIssue}, {"step", (*engine).jsStep}, {"print", (*engine).jsPrint}, {"now", (*engine).jsNow},
+	{"issue", (*engine).jsIssue}, {"step", (*engine).jsStep}, {"snippet", (*engine).jsSnippet}, {"print", (*engine).jsPrint}, {"now", (*engine).jsNow},
 	{"random", (*engine).jsRandom}, {"setTimer", (*engine).jsSetTimer}, {"clearTimer", (*engine).jsClearTimer},
 	{"load", (*engine).jsLoad}, {"shelve", (*engine).jsShelve},
 	{"parse", (*engine).jsParse}, {"regexp", (*engine).jsRegExp}, {"indices", (*engine).jsIndices},
@@ -185,7 +186,11 @@ func (e *engine) hostObject() *goja.Object {
 func (e *engine) jsNow(goja.FunctionCall) goja.Value { return e.vm.ToValue(e.clock) }
 
 func (e *engine) jsPrint(call goja.FunctionCall) goja.Value {
-	e.console.print(call.Argument(0).String())
+	line := call.Argument(0).String()
+	if name := e.step.snippetName(); name != "" {
+		line = "[" + name + "] " + line
+	}
+	e.console.print(line)
 	return goja.Undefined()
 }
 
@@ -200,37 +205,6 @@ func (e *engine) jsRandom(call goja.FunctionCall) goja.Value {
 		bytes[i] = byte(random.Uint32())
 	}
 	return goja.Undefined()
-}
-
-// stepContext follows a step's function through its awaits.
-type stepContext struct {
-	parent *stepContext
-	random *rand.Rand
-	nested bool
-}
-
-// markNested notes that the step, and every step around it, issued something that has a number.
-func (s *stepContext) markNested() {
-	for ; s != nil; s = s.parent {
-		s.nested = true
-	}
-}
-
-// Grab, Resumed and Exited carry the current step across promise reactions.
-func (e *engine) Grab() any { return e.step }
-
-// Resumed is called before a promise reaction runs.
-func (e *engine) Resumed(context any) { e.step, _ = context.(*stepContext) }
-
-// Exited is called after a promise reaction ran.
-func (e *engine) Exited() { e.step = nil }
-
-// generator is the program's, or the current step's own: a step that a replay skips must not shift what the rest draws.
-func (e *engine) generator() *rand.Rand {
-	if e.step != nil {
-		return e.step.random
-	}
-	return e.random
 }
 
 func seeded(seed string) *rand.Rand {

@@ -31,6 +31,11 @@ type Host interface {
 // StepConnector is the connector name of codemode.step entries.
 const StepConnector = "__step"
 
+// PlatformConnector is the connector name of internal calls: what a program asks codemode itself, by search, describe
+// and run. They are numbered apart, from -1 down, and are logged and replayed like any other. Their arguments are
+// {query, connector?, limit?}, {target} and {name, input?}; the last is answered with {source} or {error}.
+const PlatformConnector = "codemode"
+
 // Pass is what one pass is given.
 type Pass struct {
 	Code string
@@ -83,7 +88,7 @@ type OpenCall struct {
 
 // Call is one use of a connector method by the program. Missing Args are JavaScript's undefined.
 type Call struct {
-	Seq       int
+	Seq       int // from 0; from -1 down of internal calls
 	Connector string
 	Method    string
 	Args      json.RawMessage

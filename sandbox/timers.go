@@ -17,7 +17,7 @@ type timer struct {
 	handle   int   // what the program clears it by: the number of the first tick
 	fn       goja.Callable
 	args     []goja.Value
-	step     *stepContext
+	step     *scope
 	issued   time.Time // when it was set in this pass
 }
 

@@ -7,7 +7,7 @@
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const { assign, create, defineProperty, freeze, getPrototypeOf, keys } = Object;
-  const NativeError = Error, NativeMap = Map, NativeProxy = Proxy, NativePromise = Promise, NativeString = String, NativeTypeError = TypeError;
+  const NativeError = Error, NativeMap = Map, NativeNumber = Number, NativeProxy = Proxy, NativePromise = Promise, NativeString = String, NativeTypeError = TypeError;
   const { Uint8Array: Bytes, ArrayBuffer: Buffer } = global;
   const apply = Reflect.apply;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
@@ -103,6 +103,18 @@
 
   const platform = create(null);
   platform.step = freeze((name, fn) => host.step(NativeString(name), fn));
+  const ask = (method, args) => host.issue('codemode', method, args, true);
+  platform.search = freeze((query, options) => {
+    const args = { query: NativeString(query) };
+    if (options?.connector !== undefined) args.connector = NativeString(options.connector);
+    if (options?.limit !== undefined) args.limit = NativeNumber(options.limit);
+    return ask('search', args);
+  });
+  platform.describe = freeze((target) => ask('describe', { target: NativeString(target) }));
+  platform.run = freeze((name, input) => {
+    const args = { name: NativeString(name), input };
+    return then(ask('run', args), (found) => (found.source === undefined ? found : host.snippet(args.name, found.source, input)));
+  });
   const noTool = (key) => NativePromise.reject(makeError('Error', `Tool "${key}" not found`));
   define('codemode', namespace('codemode', new NativeProxy(platform, { get: (_, key) => platform[key] ?? (() => noTool(key)) })));
 
@@ -115,9 +127,20 @@
     then(value, (v) => done(true, v), (e) => done(false, e));
   }
 
+  async function runSnippet(main, callResult, input) {
+    try {
+      const value = await main();
+      return callResult && typeof value === 'function' ? await value(input) : value;
+    } catch (e) {
+      const error = makeError('Error', 'Code execution failed: ' + describe(e)[0]);
+      hidden(error, 'cause', e);
+      throw error;
+    }
+  }
+
   const add = (target, functions) => {
     for (const key of keys(functions)) hidden(target, key, functions[key]);
   };
   assign(kit, { add, NativeDate: Date, apply, uncurry, hidden, define, bytesOf, isView, known, join, then, bigToString, plain: (name, value) => hidden(global, name, value) });
-  kit.exports = freeze({ encode, parse, describe, nameOf, makeError, run });
+  kit.exports = freeze({ encode, parse, describe, nameOf, makeError, run, runSnippet });
 });
