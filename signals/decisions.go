@@ -117,12 +117,5 @@ func NoExecution(executionID string) string {
 
 // MissingConnectors is the answer to an approval that reached a worker without the connectors of the execution.
 func MissingConnectors(executionID string, names []string) string {
-	text := ""
-	for i, n := range names {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%q", n)
-	}
-	return fmt.Sprintf("Execution %q requires connector(s) %s that are not configured on this runtime.", executionID, text)
+	return fmt.Sprintf("Execution %q requires connector(s) %s that are not configured on this runtime.", executionID, quoted(names))
 }

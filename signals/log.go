@@ -168,7 +168,7 @@ func (l *Log) addLines(lines []string) {
 func (l *Log) Calls() []Call {
 	calls := make([]Call, 0, len(l.settled)+len(l.Blocked))
 	for _, e := range l.Order {
-		if !e.Timer {
+		if !e.Internal() {
 			calls = append(calls, l.settledCall(e))
 		}
 	}

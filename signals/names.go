@@ -39,6 +39,10 @@ const (
 // DefaultRuntime is the name of the runtime where none is given.
 const DefaultRuntime = "default"
 
+// PlatformConnector is the connector name under which look-ups are logged: codemode.search, describe and run. They are
+// numbered from -1 down and are not among the calls of an execution.
+const PlatformConnector = "codemode"
+
 // StepConnector is the connector name under which codemode.step calls are logged.
 const StepConnector = "__step"
 

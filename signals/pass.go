@@ -144,9 +144,10 @@ const (
 	RejectedError  = "RejectedError"
 )
 
-// Entry is one settled thing that a pass delivered to its program: an inline call, a step, or a timer.
+// Entry is one settled thing that a pass delivered to its program: an inline call, a step, a look-up, or a timer.
 type Entry struct {
-	Timer     bool            `json:"timer,omitempty"`
+	Timer bool `json:"timer,omitempty"`
+	// ID is a call's seq, a timer's number, or below zero, that of a look-up.
 	ID        int             `json:"id"`
 	Connector string          `json:"connector,omitempty"`
 	Method    string          `json:"method,omitempty"`
@@ -164,6 +165,9 @@ type Entry struct {
 	// Dropped: the pass was stopped before the call settled.
 	Dropped bool `json:"dropped,omitempty"`
 }
+
+// Internal says that the entry is replayed but is no call: a timer or a look-up.
+func (e Entry) Internal() bool { return e.Timer || e.ID < 0 }
 
 // Blocked is a gated call that a pass issued for the workflow to make.
 type Blocked struct {

@@ -88,6 +88,10 @@ func (e *execution) noteEntry(entry signals.Entry) {
 	if entry.Timer || entry.Ephemeral && e.calls[entry.ID] != nil {
 		return
 	}
+	if entry.Internal() {
+		e.inline++
+		return
+	}
 	c := &call{rec: signals.Call{
 		Seq: entry.ID, Connector: entry.Connector, Method: entry.Method, State: signals.Applied, Class: entry.Class,
 		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At,

@@ -13,6 +13,7 @@ import (
 // Register adds the package's workflows to a worker.
 func Register(w worker.WorkflowRegistry) {
 	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
+	w.RegisterWorkflowWithOptions(Snippet, workflow.RegisterOptions{Name: signals.SnippetWorkflow})
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
