@@ -52,6 +52,8 @@ type Options struct {
 	// Modules are what programs may import: JavaScript or TypeScript source by name. A paused execution goes on only on
 	// a worker with the same modules.
 	Modules map[string]string
+	// Hints say in a few words what connectors are for, by name; models read them in the tool's description.
+	Hints map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
 	// Limits bound an execution; zero fields have defaults.
@@ -101,7 +103,7 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	workflows.Register(w)
 	activities.New(activities.Options{
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
-		SearchAttributes: w.SearchAttributes,
+		SearchAttributes: w.SearchAttributes, Hints: o.Hints,
 	}).Register(w)
 	return w, nil
 }

@@ -33,6 +33,8 @@ type ConnectorConfig struct {
 	OpenAPI *connectors.OpenAPIOptions
 	// Rules stand in the order of the file: of several that match a tool, the first counts.
 	Rules []connectors.Rule
+	// Hint says in a few words what the connector is for, in the tool's description.
+	Hint string
 }
 
 // ConfigLimits are the entries of limits; zero fields have their defaults.
@@ -84,7 +86,7 @@ func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
 
 // Options makes the options of a worker. The connectors start nothing before they are used.
 func (c *Config) Options() (Options, error) {
-	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules}
+	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules, Hints: map[string]string{}}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
 		switch {
@@ -94,6 +96,9 @@ func (c *Config) Options() (Options, error) {
 			o.Connectors = append(o.Connectors, connectors.OpenAPI(connector.Name, *connector.OpenAPI))
 		default:
 			return Options{}, fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
+		}
+		if connector.Hint != "" {
+			o.Hints[connector.Name] = connector.Hint
 		}
 		if len(connector.Rules) > 0 {
 			o.Rules[connector.Name] = connector.Rules

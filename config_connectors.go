@@ -43,6 +43,10 @@ func (r *configReader) connector(e entry) ConnectorConfig {
 		"annotations": func(key string, n *yaml.Node) {
 			c.MCP.IgnoreAnnotations = choice(r, key, n, map[string]bool{"trust": false, "ignore": true})
 		},
+		"hint": func(key string, n *yaml.Node) {
+			t, _ := r.text(key, n)
+			c.Hint = t.value
+		},
 		"tools": func(key string, n *yaml.Node) { c.Rules = r.tools(key, n) },
 	})
 	switch {

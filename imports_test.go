@@ -24,8 +24,9 @@ var mayImport = map[string][]string{
 	"connectors/discovery": {"connectors"},
 	"workflows":            {"signals", "signals/payload"},
 	"activities/history":   {"signals"},
-	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "activities/history"},
-	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history"},
+	"activities/snippets":  {"signals", "signals/payload"},
+	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "connectors/discovery", "activities/history", "activities/snippets"},
+	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history", "activities/snippets"},
 	"worker":               {"", "signals", "connectors"},
 	"starter":              {"", "signals", "sandbox"},
 }

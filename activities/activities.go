@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -8,6 +9,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -30,12 +32,15 @@ type Options struct {
 	Limits signals.Limits
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool
+	// Hints are what the tool's description says of connectors, by name.
+	Hints map[string]string
 }
 
 // Activities are the activities of one runtime's worker.
 type Activities struct {
 	Options
-	memory memory
+	memory    memory
+	catalogue func() *discovery.Catalogue
 }
 
 // New fills in defaults.
@@ -49,11 +54,12 @@ func New(o Options) *Activities {
 	if o.InlineTimeout == 0 {
 		o.InlineTimeout = 10 * time.Second
 	}
-	return &Activities{Options: o}
+	return &Activities{Options: o, catalogue: sync.OnceValue(func() *discovery.Catalogue { return discovery.New(o.Connectors) })}
 }
 
 // Register adds the activities to a worker.
 func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.Pass, activity.RegisterOptions{Name: signals.PassActivity})
+	w.RegisterActivityWithOptions(a.Catalogue, activity.RegisterOptions{Name: signals.CatalogueActivity})
 	w.RegisterDynamicActivity(a.Call, activity.DynamicRegisterOptions{})
 }

@@ -20,11 +20,15 @@ import (
 // host answers the calls of one pass.
 type host struct {
 	*Activities
-	in signals.PassInput
+	in      signals.PassInput
+	lookups lookups
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
 func (h *host) Admit(c sandbox.Call) sandbox.Admission {
+	if c.Connector == sandbox.PlatformConnector {
+		return sandbox.Admission{Class: string(connectors.Read)}
+	}
 	method, err := h.Connectors.Lookup(c.Connector, c.Method)
 	if err != nil {
 		return refused(err)
@@ -52,6 +56,9 @@ const maxMessage = 8192
 // Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
 // Temporal's retries.
 func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	if c.Connector == sandbox.PlatformConnector {
+		return h.lookUp(ctx, c)
+	}
 	method, err := h.Connectors.Lookup(c.Connector, c.Method)
 	if err != nil {
 		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
@@ -70,6 +77,12 @@ func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		return sandbox.Settlement{Escalate: true}
 	}
 	return sandbox.Settlement{Err: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}}
+}
+
+func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
+	defer cancel()
+	return h.lookups.call(limited, c)
 }
 
 // Call is the activity of every gated call; its type in history is <connector>.<method>.

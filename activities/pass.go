@@ -57,7 +57,7 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.Pa
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
-	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, pulse.waiting), a.sandboxPass(in, known), &host{Activities: a, in: in})
+	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, pulse.waiting), a.sandboxPass(in, known), &host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime)})
 	if err != nil {
 		return signals.PassResult{}, err
 	}

@@ -82,7 +82,7 @@ type call struct {
 	resolve, reject func(any) error
 	admission       Admission
 	step            *scope // of a step: its own
-	late            bool         // settled by itself while the pass was closing: left to the next pass
+	late            bool   // settled by itself while the pass was closing: left to the next pass
 }
 
 type completion struct {

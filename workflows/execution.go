@@ -14,6 +14,7 @@ import (
 func Register(w worker.WorkflowRegistry) {
 	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
 	w.RegisterWorkflowWithOptions(Snippet, workflow.RegisterOptions{Name: signals.SnippetWorkflow})
+	w.RegisterWorkflowWithOptions(Catalogue, workflow.RegisterOptions{Name: signals.CatalogueWorkflow})
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status

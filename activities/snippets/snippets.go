@@ -138,7 +138,9 @@ func (s Store) save(ctx context.Context, name string, v signals.SnippetVersion, 
 // Restore makes an older version the newest again; nil where there is no such snippet.
 func (s Store) Restore(ctx context.Context, name string, r signals.RestoreSnippet) (*signals.Snippet, error) {
 	restored := signals.Snippet{Name: name}
-	err := s.retried(ctx, func() error { return s.update(ctx, name, signals.UpdateRestore, &restored.SnippetVersion, payload.MustRaw(r)) })
+	err := s.retried(ctx, func() error {
+		return s.update(ctx, name, signals.UpdateRestore, &restored.SnippetVersion, payload.MustRaw(r))
+	})
 	if isNotFound(err) {
 		return nil, nil
 	}

@@ -22,12 +22,11 @@ const (
 // notYet are the sections that later issues build. Scenarios of them that pass already are in passAlready, which keeps
 // them passing. Both are for the default file only.
 var notYet = map[string]string{
-	"life-": "rollback, expiry, retention and hooks",
-	"disc-": "discovery",
-	"snip-": "snippets",
-	"mcp-":  "discovery",
-	"api-":  "the OpenAPI connector",
-	"fn-":   "the pure functions",
+	"life-":   "rollback, expiry, retention and hooks",
+	"disc-12": "the OpenAPI connector of the fixture",
+	"mcp-":    "discovery",
+	"api-":    "the OpenAPI connector",
+	"fn-":     "the pure functions",
 }
 
 var passAlready = map[string]bool{

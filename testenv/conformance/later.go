@@ -8,6 +8,8 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // notSupported is what a step asked for and the project does not have yet. It fails the step whatever that expects.
@@ -70,30 +72,31 @@ func (today) Delete(context.Context, *codemode.Client, string) (any, error) {
 	return nil, notSupported("delete")
 }
 
-func (today) Search(context.Context, *codemode.Client, string) (any, error) {
-	return nil, notSupported("search")
+func (today) Search(ctx context.Context, c *codemode.Client, query string) (any, error) {
+	return c.Search(ctx, query, codemode.SearchOptions{})
 }
 
-func (today) Describe(context.Context, *codemode.Client, string) (any, error) {
-	return nil, notSupported("describe")
+func (today) Describe(ctx context.Context, c *codemode.Client, target string) (any, error) {
+	return c.Describe(ctx, target)
 }
 
-func (today) Tool(context.Context, *codemode.Client, toolOptions) (string, error) {
-	return "", notSupported("tool")
+func (today) Tool(ctx context.Context, c *codemode.Client, t toolOptions) (string, error) {
+	tool, err := c.Tool(ctx, codemode.ToolOptions{Description: t.Description, Hints: t.ConnectorHints})
+	return tool.Description, err
 }
 
-func (today) Validate(json.RawMessage) (any, error) { return nil, notSupported("validate") }
-
-func (today) Save(context.Context, *codemode.Client, string, string, string) (any, error) {
-	return nil, notSupported("save")
+func (today) Validate(input json.RawMessage) (any, error) {
+	return discovery.ValidateToolInput(input), nil
 }
 
-func (today) Snippets(context.Context, *codemode.Client) (any, error) {
-	return nil, notSupported("snippets")
+func (today) Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error) {
+	return c.SaveSnippet(ctx, name, signals.SaveSnippet{From: id, Description: description, Force: true})
 }
 
-func (today) Unsave(context.Context, *codemode.Client, string) (any, error) {
-	return nil, notSupported("unsave")
+func (today) Snippets(ctx context.Context, c *codemode.Client) (any, error) { return c.Snippets(ctx) }
+
+func (today) Unsave(ctx context.Context, c *codemode.Client, name string) (any, error) {
+	return c.DeleteSnippet(ctx, name)
 }
 
 func (today) Util(function string, args []json.RawMessage) (any, error) {

@@ -1,0 +1,147 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/temporal-codemode/codemode/activities/snippets"
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// snippetReader reads the runtime's snippets; lists come without code.
+type snippetReader interface {
+	Get(ctx context.Context, name string, version int) (*signals.Snippet, error)
+	List(ctx context.Context) ([]signals.Snippet, error)
+}
+
+// lookups answers what a program, or a client, asks codemode itself.
+type lookups struct {
+	connectors *connectors.Set
+	catalogue  *discovery.Catalogue
+	snippets   snippetReader
+	hints      map[string]string
+}
+
+// lookups answers for a runtime out of an activity.
+func (a *Activities) lookups(ctx context.Context, runtime string) lookups {
+	return lookups{
+		connectors: a.Connectors, catalogue: a.catalogue(), hints: a.Hints,
+		snippets: snippets.Store{Client: activity.GetClient(ctx), Runtime: runtime, DataConverter: a.DataConverter},
+	}
+}
+
+// Catalogue is the activity by which clients, which know no connectors, search and describe.
+func (a *Activities) Catalogue(ctx context.Context, in signals.CatalogueInput) (converter.RawValue, error) {
+	answer, err := a.lookups(ctx, in.Runtime).answer(ctx, in)
+	if err != nil {
+		return converter.RawValue{}, err
+	}
+	return payload.Raw(answer)
+}
+
+// call answers a look-up of a program.
+func (l lookups) call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	var in struct {
+		signals.CatalogueInput
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
+	}
+	err := json.Unmarshal(c.Args, &in)
+	var value any
+	switch {
+	case err != nil:
+	case c.Method == "run":
+		value, err = l.run(ctx, in.Name, in.Input)
+	default:
+		in.Kind = c.Method
+		value, err = l.answer(ctx, in.CatalogueInput)
+	}
+	if err != nil {
+		return sandbox.Settlement{Err: &sandbox.CallError{Message: signals.Cut(fmt.Sprintf("codemode.%s: %v", c.Method, err), maxMessage)}}
+	}
+	text, err := signals.Marshal(value)
+	if err != nil {
+		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+	}
+	return sandbox.Settlement{Value: text}
+}
+
+func (l lookups) answer(ctx context.Context, in signals.CatalogueInput) (any, error) {
+	switch in.Kind {
+	case signals.CatalogueSearch:
+		return l.search(ctx, in)
+	case signals.CatalogueDescribe:
+		return l.describe(ctx, in.Target)
+	case signals.CatalogueTool:
+		return l.tool(in), nil
+	}
+	return nil, fmt.Errorf("this worker's catalogue does not answer %q: update the worker", in.Kind)
+}
+
+func (l lookups) tool(in signals.CatalogueInput) signals.Tool {
+	hints := maps.Clone(l.hints)
+	if hints == nil {
+		hints = map[string]string{}
+	}
+	maps.Copy(hints, in.Hints)
+	return signals.Tool{
+		Name: signals.ToolName, InputSchema: json.RawMessage(discovery.ToolInputSchema),
+		Description: discovery.ToolDescription(l.connectors.Names(), hints, in.Description),
+	}
+}
+
+func (l lookups) search(ctx context.Context, in signals.CatalogueInput) (any, error) {
+	saved, err := l.snippets.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]discovery.Snippet, len(saved))
+	for i, s := range saved {
+		list[i] = discovery.Snippet{Name: s.Name, Description: s.Description}
+	}
+	return l.catalogue.With(list...).Search(in.Query, discovery.SearchOptions{Connector: in.Connector, Limit: in.Limit}), nil
+}
+
+func (l lookups) describe(ctx context.Context, target string) (any, error) {
+	s, err := l.snippets.Get(ctx, target, 0)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return l.catalogue.Describe(target), nil
+	}
+	return l.catalogue.With(discovery.Snippet{Name: s.Name, Description: s.Description, Code: s.Code}).Describe(target), nil
+}
+
+// run answers with the snippet's source, or with why it cannot be run, in the reference's words.
+func (l lookups) run(ctx context.Context, name string, input json.RawMessage) (any, error) {
+	s, err := l.snippets.Get(ctx, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return map[string]string{"error": signals.SnippetNotFound(name)}, nil
+	}
+	var missing []string
+	for _, c := range s.Connectors {
+		if !l.connectors.Has(c) {
+			missing = append(missing, c)
+		}
+	}
+	if len(missing) > 0 {
+		return map[string]string{"error": signals.SnippetNeeds(name, missing)}, nil
+	}
+	if problems := connectors.CheckValue(s.InputSchema, input); problems != "" {
+		return nil, fmt.Errorf("the input of snippet %q is invalid: %s", name, problems)
+	}
+	return map[string]any{"source": s.Code, "version": s.Version}, nil
+}

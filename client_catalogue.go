@@ -1,0 +1,96 @@
+package codemode
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// SearchOptions narrow a search. The zero value searches everything and gives up to 50 results.
+type SearchOptions struct {
+	// Connector, when set, is the only one searched; "snippet" stands for the snippets.
+	Connector string
+	// Limit is the number of results wanted, at most 50; 0 is 50.
+	Limit int
+}
+
+// Search finds methods and snippets by a few words or a name: the JSON that codemode.search gives a program. A worker of
+// the runtime answers.
+func (c *Client) Search(ctx context.Context, query string, o SearchOptions) (json.RawMessage, error) {
+	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueSearch, Query: query, Connector: o.Connector, Limit: o.Limit})
+}
+
+// Describe explains a connector, a method, a type or a snippet: the JSON that codemode.describe gives a program.
+func (c *Client) Describe(ctx context.Context, target string) (json.RawMessage, error) {
+	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueDescribe, Target: target})
+}
+
+// ToolOptions change what a model is told. The zero value tells it what the worker's configuration says.
+type ToolOptions struct {
+	// Description replaces the whole text.
+	Description string
+	// Hints say in a few words what connectors are for, by name.
+	Hints map[string]string
+}
+
+// Tool is what a model is offered: one tool whose input {code} goes to Execute.
+func (c *Client) Tool(ctx context.Context, o ToolOptions) (signals.Tool, error) {
+	var tool signals.Tool
+	answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueTool, Description: o.Description, Hints: o.Hints})
+	if err != nil {
+		return tool, err
+	}
+	return tool, json.Unmarshal(answer, &tool)
+}
+
+// askWithin bounds a question to the catalogue, the first of a large one included.
+const askWithin = time.Minute
+
+func (c *Client) ask(ctx context.Context, in signals.CatalogueInput) (json.RawMessage, error) {
+	guarded, stop := c.guard(ctx, "")
+	defer stop()
+	in.Runtime = c.runtime
+	var answer json.RawMessage
+	err := c.askActivity(guarded, in, &answer)
+	if isUnimplemented(err) {
+		err = c.askWorkflow(guarded, in, &answer)
+	}
+	return answer, guardError(guarded, err)
+}
+
+func (c *Client) askActivity(ctx context.Context, in signals.CatalogueInput, answer *json.RawMessage) error {
+	handle, err := c.temporal.ExecuteActivity(ctx, client.StartActivityOptions{
+		ID: c.catalogueID(), TaskQueue: signals.TaskQueue(c.runtime), ScheduleToCloseTimeout: askWithin, Summary: in.Kind,
+	}, signals.CatalogueActivity, payload.MustRaw(in))
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, answer)
+}
+
+func (c *Client) askWorkflow(ctx context.Context, in signals.CatalogueInput, answer *json.RawMessage) error {
+	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: c.catalogueID(), TaskQueue: signals.TaskQueue(c.runtime), WorkflowExecutionTimeout: askWithin, StaticSummary: in.Kind,
+	}, signals.CatalogueWorkflow, payload.MustRaw(in))
+	if err != nil {
+		return err
+	}
+	return run.Get(ctx, answer)
+}
+
+func (c *Client) catalogueID() string { return "codemode/" + c.runtime + "/catalogue/" + rand.Text() }
+
+// isUnimplemented: the server has no standalone activities, or has them switched off.
+func isUnimplemented(err error) bool {
+	var unimplemented *serviceerror.Unimplemented
+	var denied *serviceerror.PermissionDenied
+	return errors.As(err, &unimplemented) || errors.As(err, &denied)
+}

@@ -1,0 +1,41 @@
+package signals
+
+import "encoding/json"
+
+// CatalogueActivity answers clients, which know no connectors: its argument is a CatalogueInput, its result what a
+// program gets from codemode.search or codemode.describe, or a Tool. CatalogueWorkflow runs it for servers without
+// standalone activities.
+const (
+	CatalogueActivity = "codemode.Catalogue"
+	CatalogueWorkflow = "codemode.Catalogue"
+)
+
+// Kinds of questions to the catalogue.
+const (
+	CatalogueSearch   = "search"
+	CatalogueDescribe = "describe"
+	CatalogueTool     = "tool" // a Tool
+)
+
+// CatalogueInput is a question to the catalogue. Which fields count depends on the kind.
+type CatalogueInput struct {
+	Kind      string `json:"kind,omitempty"`
+	Runtime   string `json:"runtime,omitempty"`
+	Query     string `json:"query,omitempty"`
+	Connector string `json:"connector,omitempty"`
+	Limit     int    `json:"limit,omitempty"`
+	Target    string `json:"target,omitempty"`
+	// Description replaces the tool's text; Hints, by connector, go before the worker's own.
+	Description string            `json:"description,omitempty"`
+	Hints       map[string]string `json:"hints,omitempty"`
+}
+
+// ToolName is the name of the one tool that models are given.
+const ToolName = "codemode"
+
+// Tool is how a model is offered codemode: the name, description and JSON Schema of its one tool.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
