@@ -62,6 +62,7 @@ const (
 	shapeBool    shape = "boolean"
 	shapeList    shape = "list"
 	shapeRecord  shape = "record"
+	shapeFound   shape = "found"
 )
 
 // fail reports an error on standard error, and with --json in the verb's shape as well.
@@ -91,6 +92,8 @@ func (c *cli) failure(s shape, err error) any {
 		return []any{}
 	case shapeRecord:
 		return nil
+	case shapeFound:
+		return map[string]any{"results": []any{}, "total": 0, "truncated": false}
 	}
 	out := signals.ErrorOutcome(c.id, err.Error())
 	var nobody *codemode.NoWorkerError

@@ -49,7 +49,8 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.runtime, "runtime", signals.DefaultRuntime, "the runtime's `name`")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print one JSON document")
 	root.AddCommand(c.runVerb(), c.approveVerb(), c.rejectVerb(), c.waitVerb(), c.cancelVerb(),
-		c.pendingVerb(), c.listVerb(), c.showVerb(), c.doctorVerb())
+		c.pendingVerb(), c.listVerb(), c.showVerb(), c.doctorVerb(),
+		c.searchVerb(), c.describeVerb(), c.snippetVerb())
 	return root
 }
 
