@@ -108,7 +108,7 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 		if now, ok := open[r.Log[i].Seq]; ok {
 			call := &r.Log[i]
 			call.State, call.SettledAt, call.Error, call.ErrorName = now.State, now.SettledAt, now.Error, now.ErrorName
-			call.DecidedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.DecidedAt, now.Note, now.Attempts
+			call.DecidedBy, call.AssertedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.AssertedBy, now.DecidedAt, now.Note, now.Attempts
 			if len(call.Result) == 0 && !call.Ephemeral {
 				call.Result = now.Result
 			}

@@ -14,7 +14,9 @@ type Approve struct {
 	Args json.RawMessage `json:"args,omitempty"`
 	// ArgsDigest must be that of the pending action; anything else is refused as stale. For exactly one call.
 	ArgsDigest string `json:"argsDigest,omitempty"`
+	// By is who says to decide: a claim. AssertedBy is who the front door authenticated, where it did.
 	By         string `json:"by,omitempty"`
+	AssertedBy string `json:"assertedBy,omitempty"`
 	Note       string `json:"note,omitempty"`
 	// AsOf is the pass number of the outcome that was looked at; if given it must be the newest.
 	AsOf int `json:"asOf,omitempty"`
@@ -26,7 +28,9 @@ type Reject struct {
 	Seq      *int   `json:"seq,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Continue bool   `json:"continue,omitempty"`
-	By       string `json:"by,omitempty"`
+	// By is a claim, AssertedBy is who the front door authenticated.
+	By         string `json:"by,omitempty"`
+	AssertedBy string `json:"assertedBy,omitempty"`
 }
 
 // Verdict is the answer to a decision sent as an update.
@@ -76,7 +80,7 @@ func (a Approve) Check() error {
 			return errors.New(message)
 		}
 	}
-	return checkTexts(a.By, a.Note, a.ArgsDigest)
+	return checkTexts(a.By, a.AssertedBy, a.Note, a.ArgsDigest)
 }
 
 // Check refuses what could never apply, whatever the state of the execution.
@@ -84,7 +88,7 @@ func (r Reject) Check() error {
 	if r.Seq != nil && *r.Seq < 0 {
 		return fmt.Errorf("seq %d is negative: seqs count from 0", *r.Seq)
 	}
-	return checkTexts(r.By, r.Reason)
+	return checkTexts(r.By, r.AssertedBy, r.Reason)
 }
 
 func checkTexts(texts ...string) error {
@@ -100,6 +104,7 @@ func checkTexts(texts ...string) error {
 type Decision struct {
 	Approved   bool            `json:"approved"`
 	By         string          `json:"by,omitempty"`
+	AssertedBy string          `json:"assertedBy,omitempty"`
 	At         int64           `json:"at"`
 	Note       string          `json:"note,omitempty"`
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`

@@ -214,7 +214,7 @@ func (l *Log) openCall(b Blocked) Call {
 
 func (l *Log) decided(c Call) Call {
 	if d, ok := l.Decisions[c.Seq]; ok {
-		c.DecidedBy, c.DecidedAt, c.Note, c.EditedArgs = d.By, d.At, d.Note, d.EditedArgs
+		c.DecidedBy, c.AssertedBy, c.DecidedAt, c.Note, c.EditedArgs = d.By, d.AssertedBy, d.At, d.Note, d.EditedArgs
 	}
 	return c
 }
@@ -232,7 +232,7 @@ func End(calls []Call, ended []EndedCall) {
 		}
 		calls[i].State = e.State
 		if d := e.Decision; d != nil {
-			calls[i].DecidedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.At, d.Note
+			calls[i].DecidedBy, calls[i].AssertedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.AssertedBy, d.At, d.Note
 		}
 	}
 }

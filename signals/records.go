@@ -64,11 +64,13 @@ type Call struct {
 	ArgsDigest       string          `json:"argsDigest,omitempty"`
 	Attempts         int             `json:"attempts,omitempty"`
 	Position         *Position       `json:"position,omitempty"`
-	DecidedBy        string          `json:"decidedBy,omitempty"`
-	DecidedAt        int64           `json:"decidedAt,omitempty"`
-	Note             string          `json:"note,omitempty"`
-	EditedArgs       json.RawMessage `json:"editedArgs,omitempty"`
-	SettledAt        int64           `json:"settledAt,omitempty"`
+	// DecidedBy is who said to decide, AssertedBy who a front door authenticated as the sender.
+	DecidedBy  string          `json:"decidedBy,omitempty"`
+	AssertedBy string          `json:"assertedBy,omitempty"`
+	DecidedAt  int64           `json:"decidedAt,omitempty"`
+	Note       string          `json:"note,omitempty"`
+	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
+	SettledAt  int64           `json:"settledAt,omitempty"`
 	// Omitted says that args and result are left out here for their size; the full record has them.
 	Omitted bool `json:"omitted,omitempty"`
 }
@@ -81,6 +83,7 @@ type PendingAction struct {
 	Method      string          `json:"method"`
 	Args        json.RawMessage `json:"args,omitempty"`
 	ArgsDigest  string          `json:"argsDigest"`
+	Position    *Position       `json:"position,omitempty"`
 	Class       Class           `json:"class,omitempty"`
 	RequestedAt int64           `json:"requestedAt,omitempty"`
 	ExpiresAt   int64           `json:"expiresAt,omitempty"`

@@ -56,6 +56,9 @@ func TestSummaryMasksSecrets(t *testing.T) {
 	require.Equal(t, `{"api_key":"•••","nested":[{"Password":"•••","note":"n"}],"user":"ada"}`, s)
 	require.LessOrEqual(t, len(Summary(json.RawMessage(`"`+strings.Repeat("é", 500)+`"`), 100)), 100)
 	require.Empty(t, Summary(nil, 10))
+	require.Equal(t, `{"a":[{"token":"•••"}],"n":1.50}`, string(Mask(json.RawMessage(`{"n":1.50,"a":[{"token":{"x":1}}]}`))))
+	require.Equal(t, `{ "b":1,"a":2}`, string(Mask(json.RawMessage(`{ "b":1,"a":2}`))), "untouched without secrets")
+	require.Empty(t, Mask(nil))
 }
 
 func TestDecisionChecks(t *testing.T) {
@@ -94,7 +97,7 @@ func TestLogFold(t *testing.T) {
 	require.NoError(t, l.Fold(PassResult{
 		Nonce: "n2", Pass: 3, Logs: []string{"two"}, Lines: 2,
 		Given: []Given{
-			{Kind: GivenDecision, ID: 2, At: 7, Decision: &Decision{Approved: true, By: "ada", At: 7}},
+			{Kind: GivenDecision, ID: 2, At: 7, Decision: &Decision{Approved: true, By: "ada", AssertedBy: "ada@x", At: 7}},
 			{ID: 1, At: 8, Source: "call-1.1"}, {Kind: GivenTimer, ID: 0, At: 9},
 		},
 		Entries: []Entry{{ID: 0, Connector: "c", Method: "fresh", Value: value("2"), At: 5, Ephemeral: true}, {ID: 3, Connector: "c", Method: "r", Value: value("3"), At: 10}},
@@ -105,7 +108,7 @@ func TestLogFold(t *testing.T) {
 	calls := l.Calls()
 	require.Equal(t, []CallState{Applied, Applied, Executing, Applied}, states(calls))
 	require.Empty(t, calls[0].Result, "results of reexecute reads are not listed")
-	require.Equal(t, "ada", calls[2].DecidedBy)
+	require.Equal(t, []string{"ada", "ada@x"}, []string{calls[2].DecidedBy, calls[2].AssertedBy})
 	require.Equal(t, []string{"one", "two"}, l.Logs)
 	require.Equal(t, []any{"n2", 3, 2}, []any{l.Nonce, l.Passes, l.Lines()})
 	inline, gated := l.Counts()

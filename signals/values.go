@@ -153,13 +153,35 @@ func Summary(args json.RawMessage, limit int) string {
 	return Cut(string(text), limit)
 }
 
+// Mask replaces the values under keys that look like secrets, for people to read the rest. JSON that has none comes back
+// as it is.
+func Mask(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return raw
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return raw
+	}
+	text, err := Marshal(mask(v))
+	if err != nil || !bytes.Contains(text, []byte(Masked)) {
+		return raw
+	}
+	return text
+}
+
+// Masked stands where Mask hides a value.
+const Masked = "•••"
+
 func mask(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		//workflowcheck:ignore each value is replaced under its own key, in whatever order
 		for k, item := range v {
 			if looksSecret(k) {
-				v[k] = "•••"
+				v[k] = Masked
 			} else {
 				v[k] = mask(item)
 			}

@@ -37,7 +37,8 @@ func (c *call) pending() bool {
 // reopen makes a call pending again.
 func (c *call) reopen() {
 	c.open, c.approved, c.cleared, c.dispatched, c.editedArgs, c.decision = true, false, false, false, nil, nil
-	c.rec.State, c.rec.DecidedBy, c.rec.DecidedAt, c.rec.Note, c.rec.Error, c.rec.ErrorName = signals.Pending, "", 0, "", "", ""
+	c.rec.State, c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = signals.Pending, "", "", 0, ""
+	c.rec.Error, c.rec.ErrorName = "", ""
 	c.rec.SettledAt = 0
 }
 

@@ -43,7 +43,8 @@ func (e *execution) endCalls() []signals.EndedCall {
 		}
 		if e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq) {
 			end.Decision = e.end.decision
-			c.rec.DecidedBy, c.rec.DecidedAt, c.rec.Note = end.Decision.By, end.Decision.At, end.Decision.Note
+			d := end.Decision
+			c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 		}
 		c.rec.State = end.State
 		c.open = false

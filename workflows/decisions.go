@@ -63,7 +63,7 @@ func (e *execution) approve(ctx workflow.Context, a signals.Approve) signals.Ver
 	now := workflow.Now(ctx).UnixMilli()
 	var seqs []int
 	for _, c := range calls {
-		e.decide(c, signals.Decision{Approved: true, By: a.By, At: now, Note: a.Note, EditedArgs: a.Args})
+		e.decide(c, signals.Decision{Approved: true, By: a.By, AssertedBy: a.AssertedBy, At: now, Note: a.Note, EditedArgs: a.Args})
 		c.approved, c.editedArgs, c.refused = true, a.Args, ""
 		seqs = append(seqs, c.rec.Seq)
 	}
@@ -122,7 +122,7 @@ func (e *execution) reject(ctx workflow.Context, r signals.Reject) signals.Verdi
 		return e.refuse(refusal)
 	}
 	now := workflow.Now(ctx).UnixMilli()
-	decision := signals.Decision{By: r.By, At: now, Note: r.Reason}
+	decision := signals.Decision{By: r.By, AssertedBy: r.AssertedBy, At: now, Note: r.Reason}
 	message := fmt.Sprintf("Action %s rejected by user", c.name())
 	if r.Reason != "" {
 		message += ": " + r.Reason
@@ -157,7 +157,7 @@ func (e *execution) rejectable(r signals.Reject) (*call, string) {
 // decide records a decision for the audit and for the next pass.
 func (e *execution) decide(c *call, d signals.Decision) {
 	c.decision = &d
-	c.rec.DecidedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.At, d.Note
+	c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 	if len(d.EditedArgs) <= keptValue {
 		c.rec.EditedArgs = d.EditedArgs
 	}

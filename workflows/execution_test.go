@@ -158,12 +158,13 @@ func TestExpiresAfterADay(t *testing.T) {
 func TestApprovedCallIsMadeOnceThePassIssuesItAgain(t *testing.T) {
 	r := newRig(t)
 	r.passes = append(r.passes, blocked(ask(0)), blocked(), ends(`1`))
-	v := r.update(time.Hour, signals.SignalApprove, signals.Approve{By: "ada"})
+	v := r.update(time.Hour, signals.SignalApprove, signals.Approve{By: "ada", AssertedBy: "ada@example.com"})
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.True(t, v.Accepted)
 	require.True(t, r.inputs[1].Decided)
 	require.Equal(t, []signals.OpenCall{{Seq: 0}}, r.inputs[1].Open)
-	require.Equal(t, "ada", r.inputs[1].Given[0].Decision.By)
+	d := r.inputs[1].Given[0].Decision
+	require.Equal(t, []string{"ada", "ada@example.com"}, []string{d.By, d.AssertedBy}, "the claim, and who was authenticated")
 	require.Len(t, r.calls, 1)
 }
 
