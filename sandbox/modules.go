@@ -87,12 +87,19 @@ func braces(clause string) (list, head string, ok bool) {
 	return clause[open+1 : end], clause[:open] + clause[end+1:], true
 }
 
-// moduleLoader is the source of the function behind imports; empty where there are no modules.
-func moduleLoader(modules map[string]string) (string, *Failure) {
-	if len(modules) == 0 {
+// dynamicImport finds import(…), which the transformer turns into a promise of require(…).
+var dynamicImport = regexp.MustCompile(`\bimport\s*\(`)
+
+// moduleLoader is the source of the functions behind the imports of a program; empty where it needs none.
+func moduleLoader(source string, modules map[string]string) (string, *Failure) {
+	dynamic := dynamicImport.MatchString(source)
+	if len(modules) == 0 && !dynamic {
 		return "", nil
 	}
 	var b strings.Builder
+	if dynamic {
+		fmt.Fprintf(&b, "function require(name){return %s(name)}", importName)
+	}
 	fmt.Fprintf(&b, "function %s(name){const c=%s.c??=Object.create(null);if(c[name])return c[name].exports;const table={__proto__:null", importName, importName)
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		result := api.Transform(modules[name], api.TransformOptions{
@@ -103,7 +110,7 @@ func moduleLoader(modules map[string]string) (string, *Failure) {
 		}
 		fmt.Fprintf(&b, ",%q:function(module,exports,require){%s\n}", name, result.Code)
 	}
-	fmt.Fprintf(&b, "};const f=table[name];if(!f)throw new Error('Module \"'+name+'\" is not available');"+
+	fmt.Fprintf(&b, "};const f=table[name];if(!f)throw new Error('No such module \"'+name+'\". Programs reach the outside through the connectors, which are globals.');"+
 		"const m=c[name]={exports:{}};f(m,m.exports,%s);"+
 		"if(!m.exports.__esModule)m.exports=Object.assign({default:m.exports},m.exports);return m.exports}", importName)
 	return b.String(), nil

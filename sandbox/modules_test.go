@@ -17,6 +17,9 @@ func TestModules(t *testing.T) {
 		"import * as m from \"math\";\nimport type { Y } from 'nowhere';\nreturn m.twice(1)": "2",
 		"import {\n  four,\n} from 'chain';\nreturn four":                                    "4",
 		"import old from 'old'; import { name } from 'old'\nreturn [old.name, name]":         `["cjs","cjs"]`,
+		"const { twice } = await import('math'); return twice(2)":                            "4",
+		"return (await import('old')).default.name":                                          `"cjs"`,
+		"return import('fs').catch(e => e.message)":                                          `"No such module \"fs\". Programs reach the outside through the connectors, which are globals."`,
 		"import 'math'\nexport default async () => 5":                                        "5",
 	} {
 		d := newDriver(t, code)
@@ -33,4 +36,14 @@ func TestModules(t *testing.T) {
 	d.pass.Modules = modules
 	require.Equal(t, 3, d.finish().Failure.Position.Line, "positions stay the model's own")
 	require.NotEqual(t, ModulesVersion(modules), ModulesVersion(map[string]string{"math": ""}))
+}
+
+func TestDynamicImportWithoutModules(t *testing.T) {
+	for code, want := range map[string]string{
+		"return import('node:fs').catch(e => e.message)":                         `"No such module \"node:fs\". Programs reach the outside through the connectors, which are globals."`,
+		"return typeof require":                                                  `"undefined"`,
+		"try { await import('x') } catch (e) { return e.constructor === Error }": "true",
+	} {
+		requireValue(t, want, newDriver(t, code).finish())
+	}
 }

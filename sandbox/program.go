@@ -36,7 +36,7 @@ func compile(code string, modules map[string]string, name string) (*program, *Fa
 		}
 		return nil, failure
 	}
-	loader, failure := moduleLoader(modules)
+	loader, failure := moduleLoader(source, modules)
 	if failure != nil {
 		return nil, failure
 	}
