@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/signals"
@@ -207,60 +208,6 @@ func fillActions(actions []signals.PendingAction, calls []signals.Call) {
 	}
 }
 
-// Pending lists what waits for a person: of one execution, or with an empty id of all of the runtime, newest execution
-// first, each by seq. Closed and unknown executions have nothing pending.
-func (c *Client) Pending(ctx context.Context, id string) ([]signals.PendingAction, error) {
-	ids := []string{id}
-	if id == "" {
-		var err error
-		if ids, err = c.ids(ctx, `ExecutionStatus = "Running"`, signals.Paused); err != nil {
-			return nil, err
-		}
-	}
-	all := []signals.PendingAction{}
-	for _, id := range ids {
-		actions, err := c.pendingOf(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, actions...)
-	}
-	return all, nil
-}
-
-func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAction, error) {
-	open, err := c.open(ctx, id)
-	if err != nil || !open {
-		return nil, err
-	}
-	guarded, stop := c.guard(ctx, id)
-	defer stop()
-	var actions []signals.PendingAction
-	if err := c.query(guarded, id, signals.QueryPending, &actions); err != nil {
-		return nil, guardError(guarded, err)
-	}
-	for _, a := range actions {
-		if a.Omitted {
-			record, err := c.Show(ctx, id)
-			if err != nil || record == nil {
-				return actions, err
-			}
-			fillActions(actions, record.Log)
-			break
-		}
-	}
-	return actions, nil
-}
-
-// open reports whether the execution exists and has not closed.
-func (c *Client) open(ctx context.Context, id string) (bool, error) {
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
-	if isNotFound(err) {
-		return false, nil
-	}
-	return err == nil && d.WorkflowExecutionInfo.GetCloseTime() == nil, err
-}
-
 // ListOptions of Executions. The zero value lists the newest 20 of any status.
 type ListOptions struct {
 	Limit  int // 0 is 20
@@ -277,20 +224,33 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 		return nil, err
 	}
 	records := []signals.Record{}
-	for _, id := range ids {
-		if len(records) >= o.Limit {
-			break
-		}
-		r, err := c.Show(ctx, id)
+	for len(ids) > 0 && len(records) < o.Limit {
+		few := ids[:min(len(ids), atOnce)]
+		ids = ids[len(few):]
+		found, err := c.shows(ctx, few)
 		if err != nil {
 			return nil, err
 		}
-		if r != nil && (o.Status == "" || r.Status == o.Status) {
-			r.Log = nil
-			records = append(records, *r)
+		for _, r := range found {
+			if r != nil && (o.Status == "" || r.Status == o.Status) && len(records) < o.Limit {
+				r.Log = nil
+				records = append(records, *r)
+			}
 		}
 	}
 	return records, nil
+}
+
+func (c *Client) shows(ctx context.Context, ids []string) ([]*signals.Record, error) {
+	records := make([]*signals.Record, len(ids))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, id := range ids {
+		group.Go(func() (err error) {
+			records[i], err = c.Show(ctx, id)
+			return err
+		})
+	}
+	return records, group.Wait()
 }
 
 // ids lists execution ids from visibility, newest first. Executions that carry no search attributes, because the server

@@ -1,0 +1,239 @@
+package codemode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// atOnce is how many executions a client looks at in parallel.
+const atOnce = 8
+
+// Pending lists what waits for a person: of one execution, or with an empty id of all of the runtime, newest execution
+// first, each by seq. Closed and unknown executions have nothing pending.
+func (c *Client) Pending(ctx context.Context, id string) ([]signals.PendingAction, error) {
+	if id != "" {
+		w := waiting{}
+		err := c.look(ctx, id, &w)
+		return append([]signals.PendingAction{}, w.actions...), err
+	}
+	all := []signals.PendingAction{}
+	items, err := c.NewInbox().Refresh(ctx)
+	for _, item := range items {
+		all = append(all, item.PendingAction)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// InboxItem is a call that waits for a person, with what helps to find and understand it.
+type InboxItem struct {
+	signals.PendingAction
+	Runtime string `json:"runtime"`
+	// Purpose is the purpose of the execution, or the first line of its program.
+	Purpose string `json:"purpose,omitempty"`
+}
+
+// Inbox keeps current what waits for a person in a runtime. A refresh is one list request while nothing changes, and some
+// cheap looks at executions it knows: each of up to 500 is looked at again within ten refreshes.
+type Inbox struct {
+	client  *Client
+	mu      sync.Mutex
+	known   map[string]*waiting
+	changed map[string]bool
+}
+
+// waiting is what an inbox knows of one execution.
+type waiting struct {
+	events  int64 // in its history when it was looked at; 0 asks for another look
+	seen    time.Time
+	purpose string
+	actions []signals.PendingAction
+}
+
+// NewInbox makes an inbox that knows nothing yet.
+func (c *Client) NewInbox() *Inbox { return &Inbox{client: c, known: map[string]*waiting{}, changed: map[string]bool{}} }
+
+// Changed lets the next refresh look at an execution again, for those who just decided something.
+func (i *Inbox) Changed(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.changed[id] = true
+}
+
+// Refresh lists what waits now, newest execution first, each by seq. Beside an error it lists what is known all the same.
+// One refresh runs at a time.
+func (i *Inbox) Refresh(ctx context.Context) ([]InboxItem, error) {
+	ids, err := i.client.ids(ctx, `ExecutionStatus = "Running"`, signals.Paused)
+	if err != nil {
+		return i.items(nil), err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	var failed collected
+	for id, w := range i.due(ids) {
+		group.Go(func() error { // w is a copy: readers see a whole look or none
+			err := i.client.look(groupCtx, id, &w)
+			if err == nil {
+				i.learn(id, &w)
+			}
+			failed.add(err)
+			return onlyNoWorker(err)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return i.items(ids), err
+	}
+	return i.items(ids), failed.join()
+}
+
+// recheck is how many executions that are known already a refresh looks at.
+const recheck = 50
+
+// due forgets executions that no longer wait, and picks those to look at: new and changed ones, and of the others those
+// not looked at for the longest time.
+func (i *Inbox) due(ids []string) map[string]waiting {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	listed := make(map[string]*waiting, len(ids))
+	due := map[string]waiting{}
+	var old []string
+	for _, id := range ids {
+		if listed[id] = i.known[id]; listed[id] == nil {
+			listed[id] = &waiting{}
+		}
+		if w := *listed[id]; w.events == 0 || i.changed[id] {
+			w.events = 0
+			due[id] = w
+		} else {
+			old = append(old, id)
+		}
+	}
+	i.known, i.changed = listed, map[string]bool{}
+	slices.SortFunc(old, func(a, b string) int { return listed[a].seen.Compare(listed[b].seen) })
+	for _, id := range old[:min(len(old), recheck)] {
+		due[id] = *listed[id]
+	}
+	return due
+}
+
+func (i *Inbox) learn(id string, w *waiting) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.known[id] = w
+}
+
+// items lists what is known in the order of ids; without ids in that of the ids' time.
+func (i *Inbox) items(ids []string) []InboxItem {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if ids == nil {
+		for id := range i.known {
+			ids = append(ids, id)
+		}
+		slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(b, a) })
+	}
+	items := []InboxItem{}
+	for _, id := range ids {
+		w := i.known[id]
+		if w == nil {
+			continue
+		}
+		for _, a := range w.actions {
+			items = append(items, InboxItem{PendingAction: a, Runtime: i.client.runtime, Purpose: w.purpose})
+		}
+	}
+	return items
+}
+
+// collected are errors of several goroutines.
+type collected struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (c *collected) add(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.errs = append(c.errs, err)
+}
+
+func (c *collected) join() error { return errors.Join(c.errs...) }
+
+// onlyNoWorker keeps the error that makes every further look pointless.
+func onlyNoWorker(err error) error {
+	var none *NoWorkerError
+	if errors.As(err, &none) {
+		return err
+	}
+	return nil
+}
+
+// look learns what is pending in one execution. It asks the worker only if the history has grown since the look before.
+func (c *Client) look(ctx context.Context, id string, w *waiting) error {
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
+	if isNotFound(err) || err == nil && d.WorkflowExecutionInfo.GetCloseTime() != nil {
+		*w = waiting{seen: time.Now()}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	events := d.WorkflowExecutionInfo.GetHistoryLength()
+	if w.events == events {
+		w.seen = time.Now()
+		return nil
+	}
+	actions, err := c.pendingOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	*w = waiting{events: events, seen: time.Now(), purpose: c.summary(d), actions: actions}
+	return nil
+}
+
+// summary is the line that the Web UI shows about an execution.
+func (c *Client) summary(d *workflowservice.DescribeWorkflowExecutionResponse) string {
+	var text string
+	if p := d.GetExecutionConfig().GetUserMetadata().GetSummary(); p != nil {
+		_ = c.dc.FromPayload(p, &text)
+	}
+	return text
+}
+
+// pendingOf asks the worker what waits in an open execution.
+func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAction, error) {
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	var actions []signals.PendingAction
+	if err := c.query(guarded, id, signals.QueryPending, &actions); err != nil {
+		return nil, guardError(guarded, err)
+	}
+	if !slices.ContainsFunc(actions, func(a signals.PendingAction) bool { return a.Omitted }) {
+		return actions, nil
+	}
+	record, err := c.Show(ctx, id)
+	if err == nil && record != nil {
+		fillActions(actions, record.Log)
+	}
+	return actions, err
+}
+
+// open reports whether the execution exists and has not closed.
+func (c *Client) open(ctx context.Context, id string) (bool, error) {
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
+	if isNotFound(err) {
+		return false, nil
+	}
+	return err == nil && d.WorkflowExecutionInfo.GetCloseTime() == nil, err
+}
