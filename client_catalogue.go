@@ -33,6 +33,16 @@ func (c *Client) Describe(ctx context.Context, target string) (json.RawMessage, 
 	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueDescribe, Target: target})
 }
 
+// Method tells about one method of a connector, such as the schema of its arguments; nil where there is none.
+func (c *Client) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
+	answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: connector + "." + method})
+	if err != nil {
+		return nil, err
+	}
+	var m *signals.Method
+	return m, json.Unmarshal(answer, &m)
+}
+
 // ToolOptions change what a model is told. The zero value tells it what the worker's configuration says.
 type ToolOptions struct {
 	// Description replaces the whole text.

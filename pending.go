@@ -62,7 +62,9 @@ type waiting struct {
 }
 
 // NewInbox makes an inbox that knows nothing yet.
-func (c *Client) NewInbox() *Inbox { return &Inbox{client: c, known: map[string]*waiting{}, changed: map[string]bool{}} }
+func (c *Client) NewInbox() *Inbox {
+	return &Inbox{client: c, known: map[string]*waiting{}, changed: map[string]bool{}}
+}
 
 // Changed lets the next refresh look at an execution again, for those who just decided something.
 func (i *Inbox) Changed(id string) {

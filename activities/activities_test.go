@@ -168,3 +168,20 @@ func TestResultsAreWordedForModels(t *testing.T) {
 		require.Equal(t, f.Kind == sandbox.Diverged, got.Diverged != nil)
 	}
 }
+
+func TestClientsLearnWhatAMethodTakes(t *testing.T) {
+	m := method("refund", connectors.Idempotent, nil)
+	m.Execute = func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }
+	m.Revert = func(connectors.Context, json.RawMessage, json.RawMessage) error { return nil }
+	m.RequiresApproval, m.Description, m.InputSchema = true, "Refund an order.", json.RawMessage(`{"type":"object"}`)
+	a := testActivities(t, m)
+	answer, err := lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
+	require.NoError(t, err)
+	require.Equal(t, &signals.Method{
+		Connector: "store", Method: "refund", Description: "Refund an order.", Class: signals.Idempotent, RequiresApproval: true, Revertable: true,
+		InputSchema: json.RawMessage(`{"type":"object"}`),
+	}, answer)
+	answer, err = lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
+	require.NoError(t, err)
+	require.Nil(t, answer)
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
@@ -83,8 +84,32 @@ func (l lookups) answer(ctx context.Context, in signals.CatalogueInput) (any, er
 		return l.describe(ctx, in.Target)
 	case signals.CatalogueTool:
 		return l.tool(in), nil
+	case signals.CatalogueMethod:
+		return l.method(in.Target), nil
 	}
 	return nil, fmt.Errorf("this worker's catalogue does not answer %q: update the worker", in.Kind)
+}
+
+// maxSchema bounds the schema that a client gets for a form.
+const maxSchema = 256 * 1024
+
+func (l lookups) method(target string) *signals.Method {
+	connector, name, _ := strings.Cut(target, ".")
+	b, err := l.connectors.Lookup(connector, name)
+	if err != nil {
+		return nil
+	}
+	m := &signals.Method{
+		Connector: b.Connector, Method: b.Method.Name, Description: b.Description, Class: signals.Class(b.Class),
+		RequiresApproval: b.MayNeedApproval(), Revertable: b.Revert != nil, InputSchema: b.InputSchema,
+	}
+	if b.Arguments != nil {
+		m.InputSchema = b.Arguments()
+	}
+	if len(m.InputSchema) > maxSchema {
+		m.InputSchema = nil
+	}
+	return m
 }
 
 func (l lookups) tool(in signals.CatalogueInput) signals.Tool {

@@ -14,7 +14,8 @@ const (
 const (
 	CatalogueSearch   = "search"
 	CatalogueDescribe = "describe"
-	CatalogueTool     = "tool" // a Tool
+	CatalogueTool     = "tool"   // a Tool
+	CatalogueMethod   = "method" // a Method, null where there is none of the name Target
 )
 
 // CatalogueInput is a question to the catalogue. Which fields count depends on the kind.
@@ -28,6 +29,18 @@ type CatalogueInput struct {
 	// Description replaces the tool's text; Hints, by connector, go before the worker's own.
 	Description string            `json:"description,omitempty"`
 	Hints       map[string]string `json:"hints,omitempty"`
+}
+
+// Method is what a client may know of a connector's method: enough to make a form for its arguments.
+type Method struct {
+	Connector        string `json:"connector"`
+	Method           string `json:"method"`
+	Description      string `json:"description,omitempty"`
+	Class            Class  `json:"class"`
+	RequiresApproval bool   `json:"requiresApproval,omitempty"` // of some calls at least
+	Revertable       bool   `json:"revertable,omitempty"`
+	// InputSchema is the JSON Schema that arguments are validated against; missing where there is none, or a huge one.
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 }
 
 // ToolName is the name of the one tool that models are given.
