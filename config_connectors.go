@@ -64,25 +64,46 @@ func (r *configReader) connector(e entry) ConnectorConfig {
 }
 
 func (r *configReader) mcp(key string, n *yaml.Node, o *connectors.MCPOptions) {
+	before := len(r.expanded)
 	found := r.fields(n, key, map[string]take{
 		"command": func(key string, n *yaml.Node) {
 			t, _ := r.text(key, n)
 			o.Command = r.path(t.value)
 		},
-		"args":    func(key string, n *yaml.Node) { o.Args = r.args(key, n) },
-		"env":     func(key string, n *yaml.Node) { o.Env = r.strings(key, n) },
-		"url":     func(key string, n *yaml.Node) { r.text(key, n) },
-		"headers": func(key string, n *yaml.Node) { r.strings(key, n) },
+		"args": func(key string, n *yaml.Node) { o.Args = r.args(key, n) },
+		"env":  func(key string, n *yaml.Node) { o.Env = r.strings(key, n) },
+		"url": func(key string, n *yaml.Node) {
+			t, _ := r.text(key, n)
+			o.URL = t.value
+		},
+		"headers": func(key string, n *yaml.Node) { o.Headers = r.strings(key, n) },
+		"transport": func(key string, n *yaml.Node) {
+			o.SSE = choice(r, key, n, map[string]bool{"streamable-http": false, "sse": true})
+		},
+		"startTimeout": func(key string, n *yaml.Node) { o.StartTimeout = r.duration(key, n) },
 	})
-	switch url, command := found["url"], found["command"]; {
-	case url != nil:
-		r.fail(url, `this version cannot reach MCP servers by "url" yet: give the "command" that starts one`)
-	case command == nil:
-		r.fail(n, `%s needs "command", which starts the server`, key)
-	case command.Value == "":
+	o.Secrets = slices.Clone(r.expanded[before:])
+	r.checkMCP(key, n, found)
+}
+
+// checkMCP wants one way to the server, and no keys of the other.
+func (r *configReader) checkMCP(key string, n *yaml.Node, found map[string]*yaml.Node) {
+	command, url := found["command"], found["url"]
+	switch {
+	case command == nil && url == nil:
+		r.fail(n, `%s needs "command", which starts the server, or the "url" where it is`, key)
+	case command != nil && url != nil:
+		r.fail(url, `%s has both "command" and "url": the server is started, or it is there`, key)
+	case command != nil && command.Value == "":
 		r.fail(command, `"command" is empty`)
-	case found["headers"] != nil:
-		r.fail(found["headers"], `"headers" belong to a server that is reached by "url"; give a "command" its secrets as "env"`)
+	case url != nil && url.Value == "":
+		r.fail(url, `"url" is empty`)
+	}
+	for _, pair := range [][2]string{{"headers", "url"}, {"transport", "url"}, {"args", "command"}, {"env", "command"}} {
+		name, other := pair[0], pair[1]
+		if wrong := found[name]; wrong != nil && found[other] == nil && (command != nil || url != nil) {
+			r.fail(wrong, "%q belongs to a server that is reached by %q", name, other)
+		}
 	}
 }
 

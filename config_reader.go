@@ -21,6 +21,7 @@ type configReader struct {
 	file     string
 	dir      string // of the file, absolute
 	lookup   func(string) (string, bool)
+	expanded []string // what variables stood for
 	mistakes []configMistake
 }
 

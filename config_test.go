@@ -50,6 +50,8 @@ connectors:
       "*":      { rename: other, timeout: 5s, requiresApproval: false }
   another:
     mcp: { command: ../bin/other }
+  remote:
+    mcp: { url: "http://127.0.0.1:9/sse", transport: sse, headers: { Authorization: "Bearer ${TRACKER_TOKEN}" }, startTimeout: 5s }
 limits: { passTimeout: 30s, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
 sandbox: { reuse: 0, children: 3, require: [seccomp] }
 `)
@@ -57,12 +59,16 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 	dir, err := os.Getwd()
 	require.NoError(t, err)
 	require.Equal(t, "demo", c.Runtime)
-	require.Equal(t, []string{"tracker", "another"}, []string{c.Connectors[0].Name, c.Connectors[1].Name})
+	require.Equal(t, []string{"tracker", "another", "remote"}, []string{c.Connectors[0].Name, c.Connectors[1].Name, c.Connectors[2].Name})
 	require.Equal(t, &connectors.MCPOptions{
 		Command: "node", Args: []string{"server.js", filepath.Join(dir, "data"), "8080"},
 		Env:          map[string]string{"TOKEN": "s3cret", "RAW": "${X}", "N": "1"},
-		Instructions: "Use for issues.", IgnoreAnnotations: true,
+		Instructions: "Use for issues.", IgnoreAnnotations: true, Secrets: []string{"s3cret"},
 	}, c.Connectors[0].MCP)
+	require.Equal(t, &connectors.MCPOptions{
+		URL: "http://127.0.0.1:9/sse", SSE: true, Headers: map[string]string{"Authorization": "Bearer s3cret"},
+		StartTimeout: 5 * time.Second, Secrets: []string{"s3cret"},
+	}, c.Connectors[2].MCP)
 	require.Equal(t, filepath.Join(filepath.Dir(dir), "bin", "other"), c.Connectors[1].MCP.Command)
 	require.Equal(t, ConfigLimits{PassTimeout: 30 * time.Second, Memory: 256 << 20, Limits: signals.Limits{
 		PausedTTLMs: (7 * 24 * time.Hour).Milliseconds(), InlineCalls: 10, GatedCalls: 20, Passes: 30,
@@ -74,7 +80,7 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 	require.Equal(t, "demo", o.Runtime)
 	require.Equal(t, 30*time.Second, o.PassTimeout)
 	require.Equal(t, c.Limits.Limits, o.Limits)
-	require.Len(t, o.Connectors, 2)
+	require.Len(t, o.Connectors, 3)
 	require.Len(t, o.Rules["tracker"], 5)
 	require.Equal(t, sandbox.IsolatedOptions{Memory: 256 << 20, Reuse: -1, Children: 3, Require: []string{"seccomp"}}, o.Sandbox)
 }
@@ -149,15 +155,18 @@ func TestConfigMistakes(t *testing.T) {
 		{"instructions", connector("mcp: { command: x }\ninstructions: [a]"), f + `4: "instructions" must be text, but is a list`},
 		{"annotations", connector("mcp: { command: x }\nannotations: distrust"), f + `4: "annotations" must be ignore or trust, but is "distrust"`},
 		{"key of a connector", connector("mcp: { command: x }\ntool: {}"), f + `4: unknown key "tool"; did you mean "tools"?`},
-		{"mcp is text", connector("mcp: node server.js"), f + `3: "mcp" must be a mapping, but is "node server.js"` + "\n" + f + `3: "mcp" needs "command", which starts the server`},
-		{"no command", connector("mcp: { args: [a] }"), f + `3: "mcp" needs "command", which starts the server`},
+		{"mcp is text", connector("mcp: node server.js"), f + `3: "mcp" must be a mapping, but is "node server.js"` + "\n" + f + `3: "mcp" needs "command", which starts the server, or the "url" where it is`},
+		{"no command", connector("mcp: { args: [a] }"), f + `3: "mcp" needs "command", which starts the server, or the "url" where it is`},
 		{"empty command", connector(`mcp: { command: "" }`), f + `3: "command" is empty`},
 		{"args is text", connector("mcp: { command: x, args: server.js }"), f + `3: "args" must be a list, but is "server.js"`},
 		{"an arg is a list", connector("mcp:\n  command: x\n  args:\n    - a\n    - [b]"), f + `7: item 2 of "args" must be text, but is a list`},
 		{"env is a list", connector("mcp: { command: x, env: [A=b] }"), f + `3: "env" must be a mapping, but is a list`},
 		{"env is nothing", connector("mcp:\n  command: x\n  env:\n    TOKEN:"), f + `6: "TOKEN" must be text, but is empty`},
-		{"url", connector(`mcp: { url: "http://127.0.0.1/mcp", headers: { A: b } }`), f + `3: this version cannot reach MCP servers by "url" yet: give the "command" that starts one`},
-		{"headers", connector(`mcp: { command: x, headers: { A: b } }`), f + `3: "headers" belong to a server that is reached by "url"; give a "command" its secrets as "env"`},
+		{"two ways", connector(`mcp: { url: "http://127.0.0.1/mcp", command: x }`), f + `3: "mcp" has both "command" and "url": the server is started, or it is there`},
+		{"headers", connector(`mcp: { command: x, headers: { A: b } }`), f + `3: "headers" belongs to a server that is reached by "url"`},
+		{"args", connector(`mcp: { url: "http://127.0.0.1/mcp", args: [b] }`), f + `3: "args" belongs to a server that is reached by "command"`},
+		{"no url", connector(`mcp: { url: "" }`), f + `3: "url" is empty`},
+		{"transport", connector(`mcp: { url: "http://127.0.0.1/mcp", transport: stdio }`), f + `3: "transport" must be sse or streamable-http, but is "stdio"`},
 		{"openapi without document", connector(`openapi: { baseURL: "http://127.0.0.1" }`), f + `3: "openapi" needs "document", the file or URL of the OpenAPI document`},
 		{"credential key", connector(`openapi: { document: a.json, credentials: { key: { tokn: x } } }`), f + `3: unknown key "tokn"; did you mean "token"?`},
 		{"key of openapi", connector(`openapi: { document: ./shop.json, url: x }`), f + `3: unknown key "url"`},

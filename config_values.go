@@ -60,6 +60,7 @@ func (r *configReader) expand(n *yaml.Node) (configText, bool) {
 			r.fail(n, "%q is not an environment variable; write $${ for a literal ${", match)
 		default:
 			if value, ok := r.lookup(name); ok {
+				r.expanded = append(r.expanded, value)
 				return value
 			}
 			r.fail(n, "environment variable %s is not set", name)

@@ -94,14 +94,14 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 	}
 	pulse := beat(ctx)
 	defer pulse.stop()
-	value, err := a.call(ctx, in)
+	value, err := a.call(ctx, in, pulse.told)
 	if err != nil {
 		return converter.RawValue{}, err
 	}
 	return payload.Raw(signals.CallOutput{Value: value})
 }
 
-func (a *Activities) call(ctx context.Context, in signals.CallInput) (json.RawMessage, error) {
+func (a *Activities) call(ctx context.Context, in signals.CallInput, progress func(connectors.Progress)) (json.RawMessage, error) {
 	if !a.Connectors.Has(in.Connector) {
 		return nil, applicationError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), true, 2*time.Second)
 	}
@@ -118,6 +118,7 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput) (json.RawMe
 	}
 	value, err := method.Invoke(connectors.Context{
 		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, IdempotencyKey: in.Key, Attempt: int(activity.GetInfo(ctx).Attempt),
+		Progress: progress,
 	}, in.Args)
 	if err != nil {
 		return nil, callFailure(ctx, err)

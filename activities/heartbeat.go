@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+
+	"github.com/temporal-codemode/codemode/connectors"
 )
 
 // progress is what heartbeats carry.
@@ -14,6 +16,8 @@ type progress struct {
 	Starts int `json:"starts"`
 	// Waiting says what the attempt waits for.
 	Waiting string `json:"waiting,omitempty"`
+	// Call is what the connector last told of the call it makes.
+	Call *connectors.Progress `json:"call,omitempty"`
 }
 
 const beatEvery = 3 * time.Second
@@ -23,6 +27,7 @@ type pulse struct {
 	ctx    context.Context
 	starts atomic.Int64
 	idle   atomic.Bool // it waits for a free sandbox
+	call   atomic.Pointer[connectors.Progress]
 	done   chan struct{}
 }
 
@@ -50,7 +55,7 @@ func (p *pulse) run() {
 }
 
 func (p *pulse) record() {
-	details := progress{Starts: int(p.starts.Load())}
+	details := progress{Starts: int(p.starts.Load()), Call: p.call.Load()}
 	if p.idle.Load() {
 		details.Waiting = "for a free sandbox"
 	}
@@ -62,6 +67,12 @@ func (p *pulse) waiting(w bool) {
 	if w {
 		p.record()
 	}
+}
+
+// told takes what a connector says of the call it makes; the SDK keeps heartbeats from becoming too many.
+func (p *pulse) told(c connectors.Progress) {
+	p.call.Store(&c)
+	p.record()
 }
 
 func (p *pulse) stop() { close(p.done) }

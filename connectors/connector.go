@@ -34,6 +34,16 @@ type Context struct {
 	IdempotencyKey string
 	// Attempt counts from 1.
 	Attempt int
+	// Progress takes word of how far the call has come, from any goroutine. Nil: nobody listens.
+	Progress func(Progress)
+}
+
+// Progress is how far a call has come.
+type Progress struct {
+	// Done of Total; Total is 0 when that is not known.
+	Done    float64 `json:"done,omitempty"`
+	Total   float64 `json:"total,omitempty"`
+	Message string  `json:"message,omitempty"`
 }
 
 // Method is one function of a connector.

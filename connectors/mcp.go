@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // MCPOptions say which MCP server a connector speaks to, and how. One of
-// Command and Client is needed.
+// Command, URL and Client is needed.
 type MCPOptions struct {
 	// Command starts a server that speaks over its standard input and output.
 	// It gets PATH and HOME from this process, Env, and nothing else.
@@ -25,6 +25,16 @@ type MCPOptions struct {
 	Env map[string]string
 	// Dir is the server's working directory. Empty: this process's.
 	Dir string
+	// URL reaches a server over streamable HTTP.
+	URL string
+	// SSE speaks the transport that streamable HTTP replaced, at URL.
+	SSE bool
+	// Headers are sent with every request to URL. Their values are secrets.
+	Headers map[string]string
+	// RoundTripper sends the requests to URL. Nil: one that takes proxies from the environment.
+	RoundTripper http.RoundTripper
+	// Secrets are more texts that never appear in errors, such as those among Args.
+	Secrets []string
 	// Instructions follow the server's own.
 	Instructions string
 	// IgnoreAnnotations distrusts the server's hints: every tool is a [Write].
@@ -33,9 +43,10 @@ type MCPOptions struct {
 	ToolName func(tool string) string
 	// StartTimeout bounds start and handshake of the server. Zero: one minute.
 	StartTimeout time.Duration
-	// Client makes the connection instead of Command: another transport, or a
-	// server in this process. It is called again when a connection was lost, and
-	// each client is closed by the connector. The client may be initialized already.
+	// Client makes the connection instead: another transport, or a server in this
+	// process ([client.NewInProcessClient]). It is called again when a connection
+	// was lost, and each client is closed by the connector. The client may be
+	// initialized already.
 	Client func(ctx context.Context) (*client.Client, error)
 }
 
@@ -49,7 +60,7 @@ const defaultStartTimeout = time.Minute
 // else a [Write]. Calls carry the idempotency key and the execution id in _meta
 // as "codemode/idempotencyKey" and "codemode/executionId".
 func MCP(name string, opts MCPOptions) Connector {
-	c := &mcpConnector{name: name, opts: opts, redact: newRedactor(opts.Env), stuckLimit: defaultStuckLimit}
+	c := &mcpConnector{name: name, opts: opts, redact: newRedactor(mcpSecrets(opts)), stuckLimit: defaultStuckLimit}
 	c.link = newMCPLink(c.connect)
 	return c
 }
@@ -61,10 +72,22 @@ type mcpConnector struct {
 	stuckLimit   time.Duration
 	link         *mcpLink
 	instructions atomic.Pointer[string] // the server's
+	sessions     atomic.Int64
+	changed      atomic.Pointer[func()]
 }
 
 func (c *mcpConnector) Name() string { return c.name }
 func (c *mcpConnector) Close() error { return c.link.close() }
+
+func (c *mcpConnector) OnChange(changed func()) { c.changed.Store(&changed) }
+
+// toolsChanged is called when the server says so, and when another session may
+// have another server behind it.
+func (c *mcpConnector) toolsChanged() {
+	if changed := c.changed.Load(); changed != nil {
+		(*changed)()
+	}
+}
 
 func (c *mcpConnector) Instructions() string {
 	var parts []string
@@ -94,8 +117,12 @@ func (c *mcpConnector) connect(life context.Context) (*mcpSession, error) {
 		s.close()
 		return nil, c.startError(err, child)
 	}
+	s.listen(life)
 	if s.instructions != "" || c.instructions.Load() == nil {
 		c.instructions.Store(&s.instructions)
+	}
+	if c.sessions.Add(1) > 1 {
+		c.toolsChanged()
 	}
 	return s, nil
 }
@@ -105,46 +132,6 @@ func (c *mcpConnector) startTimeout() time.Duration {
 		return c.opts.StartTimeout
 	}
 	return defaultStartTimeout
-}
-
-// dial makes the client for the configured way to the server. A transport of
-// another kind is one more case here.
-func (c *mcpConnector) dial(ctx context.Context) (*client.Client, *child, error) {
-	switch {
-	case c.opts.Client != nil:
-		cli, err := c.opts.Client(ctx)
-		if err == nil && cli == nil {
-			err = errors.New("MCPOptions.Client gave no client")
-		}
-		return cli, nil, err
-	case c.opts.Command != "":
-		process := newChild(c.opts, c.redact)
-		stdio := transport.NewStdioWithOptions(c.opts.Command, nil, c.opts.Args, transport.WithCommandFunc(process.command))
-		return client.NewClient(stdio), process, nil
-	}
-	return nil, nil, configErrorf("MCP connector %q has neither a Command nor a Client.", c.name)
-}
-
-// startError says why there is no server, with what a process left behind.
-// Arguments are not quoted, since they may hold secrets as well.
-func (c *mcpConnector) startError(err error, child *child) error {
-	var config *ConfigError
-	if errors.As(err, &config) {
-		return err
-	}
-	what := "its MCP server"
-	if c.opts.Command != "" {
-		what += fmt.Sprintf(" (command %q)", c.opts.Command)
-	}
-	reason := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) {
-		reason = fmt.Sprintf("no answer to the handshake within %v", c.startTimeout())
-	}
-	text := fmt.Sprintf("%s did not start: %s", what, reason)
-	if last := child.lastWords(); last != "" {
-		text += "; " + last
-	}
-	return errors.New(c.redact.apply(text))
 }
 
 // mcpTool is a tool as listed. mcp-go's own type would lose parts of the
@@ -214,7 +201,7 @@ func (c *mcpConnector) listTools(ctx context.Context) ([]mcpTool, error) {
 	params := map[string]any{}
 	seen := map[string]bool{}
 	for range maxToolPages {
-		raw, err := c.link.request(ctx, "tools/list", params)
+		raw, err := c.link.request(ctx, "tools/list", params, nil)
 		var refused *mcpError
 		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
 			return tools, nil // a server without tools
@@ -255,7 +242,7 @@ func (c *mcpConnector) call(ctx Context, tool string, args json.RawMessage) (any
 	if meta := callMeta(ctx); len(meta) > 0 {
 		params["_meta"] = meta
 	}
-	raw, err := c.link.request(ctx, "tools/call", params)
+	raw, err := c.link.request(ctx, "tools/call", params, ctx.Progress)
 	if err != nil {
 		return nil, err
 	}

@@ -40,13 +40,13 @@ func newMCPLink(connect func(life context.Context) (*mcpSession, error)) *mcpLin
 
 // request sends one request. When the session proves lost before the request
 // went out it is sent again, once, over a new one.
-func (l *mcpLink) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+func (l *mcpLink) request(ctx context.Context, method string, params map[string]any, progress func(Progress)) (json.RawMessage, error) {
 	for again := true; ; again = false {
 		s, err := l.session(ctx)
 		if err != nil {
 			return nil, err
 		}
-		raw, err := s.request(ctx, method, params)
+		raw, err := s.request(ctx, method, params, progress)
 		var refused *mcpError
 		if err == nil || errors.As(err, &refused) {
 			l.answered()

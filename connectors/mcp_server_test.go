@@ -29,15 +29,16 @@ const (
 
 func TestMain(m *testing.M) {
 	serve, ok := map[string]func(){
-		"tracker": serveTracker,
-		"collide": func() { serveStdio(collidingServer()) },
-		"raw":     func() { serveLines(rawAnswer) },
-		"strict":  func() { serveLines(strictAnswer) },
-		"modern":  func() { serveLines(modernAnswer) },
-		"loop":    func() { serveLines(loopingAnswer) },
-		"mute":    func() { serveLines(func(string, json.RawMessage) any { return nil }) },
-		"dies":    serveDying,
-		"deaf":    serveDeaf,
+		"tracker":  serveTracker,
+		"changing": func() { serveStdio(changingServer()) },
+		"collide":  func() { serveStdio(collidingServer()) },
+		"raw":      func() { serveLines(rawAnswer) },
+		"strict":   func() { serveLines(strictAnswer) },
+		"modern":   func() { serveLines(modernAnswer) },
+		"loop":     func() { serveLines(loopingAnswer) },
+		"mute":     func() { serveLines(func(string, json.RawMessage) any { return nil }) },
+		"dies":     serveDying,
+		"deaf":     serveDeaf,
 	}[os.Getenv(serveEnv)]
 	if !ok {
 		os.Exit(m.Run())

@@ -28,6 +28,9 @@ type mcpSession struct {
 	child        *child // nil when the server is no process of ours
 	instructions string
 
+	toolsChanged func()
+	listeners    sync.Map // of progress, by the token of their request
+
 	ids    atomic.Int64
 	lose   sync.Once
 	lost   chan struct{} // closed when no request can be sent any more
@@ -42,9 +45,11 @@ var clientInfo = mcp.Implementation{Name: "codemode", Version: "1.0.0"}
 func newMCPSession(c *mcpConnector, cli *client.Client, child *child) *mcpSession {
 	s := &mcpSession{
 		connector: c.name, redact: c.redact, stuckLimit: c.stuckLimit, client: cli, child: child,
-		lost: make(chan struct{}), closed: make(chan struct{}),
+		toolsChanged: c.toolsChanged, lost: make(chan struct{}), closed: make(chan struct{}),
 	}
 	s.ids.Store(firstRequestID)
+	cli.OnNotification(s.notified)
+	cli.OnConnectionLost(func(error) { s.drop() })
 	return s
 }
 
@@ -85,7 +90,13 @@ type unsentError struct{ text string }
 func (e *unsentError) Error() string { return e.text }
 
 // request sends one request and gives the result as it came in.
-func (s *mcpSession) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+func (s *mcpSession) request(ctx context.Context, method string, params map[string]any, progress func(Progress)) (json.RawMessage, error) {
+	id := s.ids.Add(1)
+	if progress != nil {
+		var stop func()
+		params, stop = s.follow(id, params, progress)
+		defer stop()
+	}
 	body, err := marshal(s.withProtocol(params))
 	if err != nil {
 		return nil, err
@@ -93,7 +104,7 @@ func (s *mcpSession) request(ctx context.Context, method string, params map[stri
 	out := &outgoing{body: body}
 	request := transport.JSONRPCRequest{
 		JSONRPC: mcp.JSONRPC_VERSION,
-		ID:      mcp.NewRequestId(s.ids.Add(1)),
+		ID:      mcp.NewRequestId(id),
 		Method:  method,
 		Params:  out,
 		Header:  s.headers(method, body),
@@ -210,7 +221,7 @@ func (s *mcpSession) cancel(ctx context.Context, id mcp.RequestId) {
 
 // failure types what went wrong with a request, and drops the session when it is lost.
 func (s *mcpSession) failure(ctx context.Context, method string, late bool, err error) error {
-	refused := isWriteError(err) || errors.Is(err, transport.ErrSessionTerminated)
+	refused := isWriteError(err) || errors.Is(err, transport.ErrSessionTerminated) || isUnauthorized(err)
 	gone := refused || errors.Is(err, transport.ErrTransportClosed)
 	if gone {
 		s.drop()
@@ -233,6 +244,11 @@ func (s *mcpSession) failure(ctx context.Context, method string, late bool, err 
 func isWriteError(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) && path.Op == "write"
+}
+
+func isUnauthorized(err error) bool {
+	var missing *transport.AuthorizationRequiredError
+	return errors.As(err, &missing)
 }
 
 func isDialError(err error) bool {

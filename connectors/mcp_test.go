@@ -277,7 +277,7 @@ func TestMCPUnavailable(t *testing.T) {
 
 func TestMCPNeedsAWayToItsServer(t *testing.T) {
 	_, err := NewSet(t.Context(), []Connector{MCP("mcp", MCPOptions{})}, nil)
-	assert.EqualError(t, err, `MCP connector "mcp" has neither a Command nor a Client.`)
+	assert.EqualError(t, err, `MCP connector "mcp" has neither a Command nor a URL nor a Client.`)
 }
 
 func TestMCPOtherServers(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,11 +44,10 @@ type ruleBook struct {
 	connector string
 	rules     []Rule
 	patterns  []*regexp.Regexp
-	used      []bool
 }
 
 func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
-	book := &ruleBook{connector: connector, rules: rules, used: make([]bool, len(rules))}
+	book := &ruleBook{connector: connector, rules: rules}
 	for _, r := range rules {
 		if r.Pattern == "" {
 			return nil, configErrorf("Connector %q has a rule without a pattern — name a tool, or use \"*\" for all.", connector)
@@ -73,24 +73,33 @@ func globPattern(glob string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?s:` + quoted + `)$`)
 }
 
-// match gives the first rule for a method, or one that changes nothing.
-func (b *ruleBook) match(m Method) Rule {
-	for i, pattern := range b.patterns {
-		if pattern.MatchString(m.Name) || m.Origin != "" && pattern.MatchString(m.Origin) {
-			b.used[i] = true
-			return b.rules[i]
+// matched is the rule that counts for a method.
+type matched struct {
+	Rule
+	at int // its place in the book, -1 for a rule that changes nothing
+}
+
+// match gives the first rule for each method.
+func (b *ruleBook) match(methods []Method) []matched {
+	list := make([]matched, len(methods))
+	for i, m := range methods {
+		list[i].at = slices.IndexFunc(b.patterns, func(p *regexp.Regexp) bool {
+			return p.MatchString(m.Name) || m.Origin != "" && p.MatchString(m.Origin)
+		})
+		if list[i].at >= 0 {
+			list[i].Rule = b.rules[list[i].at]
 		}
 	}
-	return Rule{}
+	return list
 }
 
 // unused tells of the rules that decided about no method: usually a misspelt
 // name, and so a method without the protection it was meant to have.
-func (b *ruleBook) unused() (warnings []string) {
-	for i, used := range b.used {
-		if !used {
+func (b *ruleBook) unused(list []matched) (warnings []string) {
+	for i, rule := range b.rules {
+		if !slices.ContainsFunc(list, func(m matched) bool { return m.at == i }) {
 			warnings = append(warnings, fmt.Sprintf("rule %q of connector %q applies to none of its tools: "+
-				"none has such a name, or earlier rules match them all", b.rules[i].Pattern, b.connector))
+				"none has such a name, or earlier rules match them all", rule.Pattern, b.connector))
 		}
 	}
 	return warnings

@@ -3,7 +3,8 @@
 // model learns of the codemode tool. It knows connectors, but neither Temporal
 // nor the sandbox.
 //
-// A [Catalogue] is made of a [connectors.Set] and does not change. Nothing is
+// A [Catalogue] is made of a [connectors.Set] and does not change; a [Follower]
+// makes another one when the set has changed. Nothing is
 // worked out before it is needed: the index at the first search, the type names
 // of a connector when one of its methods is first described, and a schema each
 // time it is shown, since most never are.
