@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -54,7 +53,7 @@ func New(o Options) *Activities {
 	if o.InlineTimeout == 0 {
 		o.InlineTimeout = 10 * time.Second
 	}
-	return &Activities{Options: o, catalogue: sync.OnceValue(func() *discovery.Catalogue { return discovery.New(o.Connectors) })}
+	return &Activities{Options: o, catalogue: discovery.Follow(o.Connectors).Current}
 }
 
 // Register adds the activities to a worker.
