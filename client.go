@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -23,6 +24,10 @@ type ClientOptions struct {
 	Runtime string
 	// DataConverter must be the Temporal client's, if that has one of its own.
 	DataConverter converter.DataConverter
+	// TransformResult, when set, shapes what completed executions answer with. Where it fails they answer unshaped.
+	TransformResult TransformResult
+	// Logger is for warnings; nil is slog's default.
+	Logger *slog.Logger
 }
 
 // Client starts executions of one runtime, decides what they wait for, and reads their records.
@@ -30,6 +35,8 @@ type Client struct {
 	temporal client.Client
 	runtime  string
 	dc       converter.DataConverter
+	shape    TransformResult
+	log      *slog.Logger
 }
 
 // NewClient makes a client on a Temporal client, which stays the caller's to close.
@@ -40,7 +47,10 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	if o.DataConverter == nil {
 		o.DataConverter = converter.GetDefaultDataConverter()
 	}
-	return &Client{temporal: c, runtime: o.Runtime, dc: o.DataConverter}, signals.CheckRuntime(o.Runtime)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return &Client{temporal: c, runtime: o.Runtime, dc: o.DataConverter, shape: o.TransformResult, log: o.Logger}, signals.CheckRuntime(o.Runtime)
 }
 
 // ExecuteOptions of one execution. The zero value gives it an id of its own and waits for the first outcome.

@@ -151,7 +151,7 @@ func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome,
 	if err != nil {
 		return signals.Outcome{}, err
 	}
-	return c.outcomeOf(h, r), nil
+	return c.transform(ctx, c.outcomeOf(h, r)), nil
 }
 
 // ErrNotFound says that there is no such execution.
@@ -170,8 +170,17 @@ func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcom
 	return o
 }
 
-// complete fills in what an outcome left out for its size.
+// complete makes of what the workflow answered what the caller gets.
 func (c *Client) complete(ctx context.Context, o signals.Outcome) (signals.Outcome, error) {
+	o, err := c.fill(ctx, o)
+	if err != nil {
+		return o, err
+	}
+	return c.transform(ctx, o), nil
+}
+
+// fill adds what an outcome left out for its size.
+func (c *Client) fill(ctx context.Context, o signals.Outcome) (signals.Outcome, error) {
 	if !o.Partial {
 		return o, nil
 	}

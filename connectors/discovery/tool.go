@@ -42,6 +42,7 @@ const toolRules = "- Never guess method names or arguments: discover first.\n" +
 	"- Some calls need a person's approval. The program pauses there and resumes by itself, so write as if the call just returns.\n" +
 	"- Status `paused`: tell the user what is pending and wait. Do not run the code again.\n" +
 	"- `codemode.step(name, fn)` runs costly work of your own once and keeps its result across pauses.\n" +
+	"- `codemode.sleep(ms)` waits, for days if need be.\n" +
 	"- Snippets are saved programs that `search` finds; run one with `codemode.run(name, input)`."
 
 // globals lists names the way a sentence does, codemode last.

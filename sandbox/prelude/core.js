@@ -115,6 +115,24 @@
     const args = { name: NativeString(name), input };
     return then(ask('run', args), (found) => (found.source === undefined ? found : host.snippet(args.name, found.source, input)));
   });
+  const sleep = (ms, signal) => new NativePromise((resolve, reject) => {
+    const fail = () => reject(signal.reason ?? makeError('AbortError', 'This operation was aborted'));
+    if (signal?.aborted) return fail();
+    const handle = host.setTimer(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms, false, []);
+    const stop = () => {
+      host.clearTimer(handle);
+      fail();
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+  platform.sleep = freeze((ms, options) => {
+    const wait = NativeNumber(ms);
+    if (!(wait >= 0)) return NativePromise.reject(new NativeTypeError('codemode.sleep takes a number of milliseconds, not ' + kit.format(ms)));
+    return sleep(wait, options?.signal);
+  });
   const noTool = (key) => NativePromise.reject(makeError('Error', `Tool "${key}" not found`));
   define('codemode', namespace('codemode', new NativeProxy(platform, { get: (_, key) => platform[key] ?? (() => noTool(key)) })));
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,12 +47,17 @@ type toolOptions struct {
 
 type today struct{}
 
-func (today) Options(o options, _ *codemode.ClientOptions) error {
-	switch {
-	case o.MaxExecutions != nil:
+func (today) Options(o options, c *codemode.ClientOptions) error {
+	if o.MaxExecutions != nil {
 		return notSupported("option maxExecutions")
-	case o.Transform != "":
-		return notSupported("option transform")
+	}
+	switch o.Transform {
+	case "wrap":
+		c.TransformResult = func(_ context.Context, result json.RawMessage) (json.RawMessage, error) {
+			return json.Marshal(map[string]json.RawMessage{"shaped": result})
+		}
+	case "throw":
+		c.TransformResult = func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no shape") }
 	}
 	return nil
 }
