@@ -44,6 +44,11 @@ type Options struct {
 	Connectors []connectors.Connector
 	// Rules change methods by connector name: class, approval, name and more.
 	Rules map[string][]connectors.Rule
+	// OwnQueues names connectors whose calls, reads too, are made by workers that Serve them, on a task queue for each.
+	// All workers list their methods all the same.
+	OwnQueues []string
+	// Serve makes a worker that makes the calls of these connectors, which are among OwnQueues, and does nothing else.
+	Serve []string
 	// Executor runs the passes; nil runs each in a hardened child process, as Sandbox says. &sandbox.InProcess{} runs
 	// them in this process, for tests and for programs that are trusted.
 	Executor sandbox.Executor
@@ -67,6 +72,7 @@ type Options struct {
 // Worker serves the executions of one runtime.
 type Worker struct {
 	worker.Worker
+	others []worker.Worker // those of further task queues
 	// Connectors are the loaded namespaces.
 	Connectors *connectors.Set
 	// SearchAttributes says that lists can be filtered by CodemodeRuntime and CodemodeStatus.
@@ -88,6 +94,12 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := checkQueues(set, o); err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
+	if len(o.Serve) > 0 {
+		return connectorWorker(c, set, o), nil
+	}
 	if o.Executor == nil {
 		if o.Executor, err = sandbox.NewIsolated(o.Sandbox); err != nil {
 			return nil, errors.Join(err, set.Close())
@@ -103,7 +115,7 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	workflows.Register(w)
 	activities.New(activities.Options{
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
-		SearchAttributes: w.SearchAttributes, Hints: o.Hints,
+		SearchAttributes: w.SearchAttributes, Hints: o.Hints, OwnQueues: o.OwnQueues,
 	}).Register(w)
 	return w, nil
 }
@@ -114,7 +126,9 @@ const stickyPatience = 2 * time.Second
 
 // Stop stops the worker, its connectors and its sandbox.
 func (w *Worker) Stop() {
-	w.Worker.Stop()
+	for _, each := range w.all() {
+		each.Stop()
+	}
 	_ = w.Connectors.Close()
 	if x, ok := w.Executor.(*sandbox.Isolated); ok {
 		_ = x.Close()

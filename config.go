@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -17,6 +18,8 @@ import (
 // the environment's, as for every other Temporal program.
 type Config struct {
 	Runtime string
+	// Serve makes this a worker that only makes the calls of these connectors.
+	Serve []string
 	// Connectors stand in the order of the file, which is the one that programs and models see.
 	Connectors []ConnectorConfig
 	Limits     ConfigLimits
@@ -33,6 +36,8 @@ type ConnectorConfig struct {
 	OpenAPI *connectors.OpenAPIOptions
 	// Rules stand in the order of the file: of several that match a tool, the first counts.
 	Rules []connectors.Rule
+	// OwnQueue has the connector's calls made by workers that Serve it.
+	OwnQueue bool
 	// Hint says in a few words what the connector is for, in the tool's description.
 	Hint string
 }
@@ -65,12 +70,18 @@ func LoadConfig(path string) (*Config, error) {
 }
 
 func (r *configReader) config(root *yaml.Node, c *Config) {
-	r.fields(root, "the configuration", map[string]take{
+	found := r.fields(root, "the configuration", map[string]take{
 		"runtime":    func(key string, n *yaml.Node) { r.runtime(key, n, c) },
+		"serve":      func(key string, n *yaml.Node) { c.Serve = r.args(key, n) },
 		"connectors": func(key string, n *yaml.Node) { c.Connectors = r.connectors(key, n) },
 		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
 		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
+	for _, name := range c.Serve {
+		if !slices.ContainsFunc(c.Connectors, func(o ConnectorConfig) bool { return o.Name == name && o.OwnQueue }) {
+			r.fail(found["serve"], `"serve" names %q, which is no connector with "taskQueue: own"`, name)
+		}
+	}
 }
 
 func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
@@ -86,7 +97,7 @@ func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
 
 // Options makes the options of a worker. The connectors start nothing before they are used.
 func (c *Config) Options() (Options, error) {
-	o := Options{Runtime: c.Runtime, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules, Hints: map[string]string{}}
+	o := Options{Runtime: c.Runtime, Serve: c.Serve, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules, Hints: map[string]string{}}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
 		switch {
@@ -96,6 +107,9 @@ func (c *Config) Options() (Options, error) {
 			o.Connectors = append(o.Connectors, connectors.OpenAPI(connector.Name, *connector.OpenAPI))
 		default:
 			return Options{}, fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
+		}
+		if connector.OwnQueue {
+			o.OwnQueues = append(o.OwnQueues, connector.Name)
 		}
 		if connector.Hint != "" {
 			o.Hints[connector.Name] = connector.Hint

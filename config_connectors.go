@@ -47,6 +47,9 @@ func (r *configReader) connector(e entry) ConnectorConfig {
 			t, _ := r.text(key, n)
 			c.Hint = t.value
 		},
+		"taskQueue": func(key string, n *yaml.Node) {
+			c.OwnQueue = choice(r, key, n, map[string]bool{"shared": false, "own": true})
+		},
 		"tools": func(key string, n *yaml.Node) { c.Rules = r.tools(key, n) },
 	})
 	switch {

@@ -31,10 +31,12 @@ func (r *configReader) rule(e entry) connectors.Rule {
 		"replay": func(key string, n *yaml.Node) {
 			rule.Reexecute = choice(r, key, n, map[string]*bool{"reexecute": &yes})
 		},
-		"hidden":  func(key string, n *yaml.Node) { rule.Hidden = r.bool(key, n) },
-		"rename":  func(key string, n *yaml.Node) { rule.Rename = r.rename(key, n) },
-		"timeout": func(key string, n *yaml.Node) { rule.Timeout = r.duration(key, n) },
-		"revert":  func(key string, n *yaml.Node) { rule.Revert = r.revert(key, n) },
+		"hidden":        func(key string, n *yaml.Node) { rule.Hidden = r.bool(key, n) },
+		"rename":        func(key string, n *yaml.Node) { rule.Rename = r.rename(key, n) },
+		"timeout":       func(key string, n *yaml.Node) { rule.Timeout = r.duration(key, n) },
+		"maxConcurrent": func(key string, n *yaml.Node) { rule.MaxConcurrent = r.count(key, n) },
+		"ratePerSecond": func(key string, n *yaml.Node) { rule.RatePerSecond = r.rate(key, n) },
+		"revert":        func(key string, n *yaml.Node) { rule.Revert = r.revert(key, n) },
 	})
 	r.checkReplay(found["replay"], rule)
 	return rule

@@ -37,6 +37,7 @@ func TestConfigAsDesigned(t *testing.T) {
 	t.Setenv("TRACKER_TOKEN", "s3cret")
 	c, err := load(t, `
 runtime: demo
+serve: [another]
 connectors:
   tracker:
     mcp: { command: node, args: [server.js, ./data, 8080], env: { TOKEN: "${TRACKER_TOKEN}", RAW: "$${X}", N: 1 } }
@@ -47,9 +48,10 @@ connectors:
       refund:   { requiresApproval: "args.amount > 100" }
       stats:    { class: read, replay: reexecute }
       secret_*: { hidden: true }
-      "*":      { rename: other, timeout: 5s, requiresApproval: false }
+      "*":      { rename: other, timeout: 5s, requiresApproval: false, maxConcurrent: 4, ratePerSecond: 0.5 }
   another:
     mcp: { command: ../bin/other }
+    taskQueue: own
   remote:
     mcp: { url: "http://127.0.0.1:9/sse", transport: sse, headers: { Authorization: "Bearer ${TRACKER_TOKEN}" }, startTimeout: 5s }
 limits: { passTimeout: 30s, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
@@ -80,6 +82,8 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 	require.Equal(t, "demo", o.Runtime)
 	require.Equal(t, 30*time.Second, o.PassTimeout)
 	require.Equal(t, c.Limits.Limits, o.Limits)
+	require.Equal(t, []string{"another"}, o.Serve)
+	require.Equal(t, []string{"another"}, o.OwnQueues)
 	require.Len(t, o.Connectors, 3)
 	require.Len(t, o.Rules["tracker"], 5)
 	require.Equal(t, sandbox.IsolatedOptions{Memory: 256 << 20, Reuse: -1, Children: 3, Require: []string{"seccomp"}}, o.Sandbox)
@@ -101,6 +105,8 @@ func checkRules(t *testing.T, rules []connectors.Rule) {
 	require.False(t, *rules[4].RequiresApproval)
 	require.Equal(t, "other", rules[4].Rename)
 	require.Equal(t, 5*time.Second, rules[4].Timeout)
+	require.Equal(t, 4, rules[4].MaxConcurrent)
+	require.Equal(t, 0.5, rules[4].RatePerSecond)
 }
 
 func TestConfigForms(t *testing.T) {
@@ -162,6 +168,9 @@ func TestConfigMistakes(t *testing.T) {
 		{"an arg is a list", connector("mcp:\n  command: x\n  args:\n    - a\n    - [b]"), f + `7: item 2 of "args" must be text, but is a list`},
 		{"env is a list", connector("mcp: { command: x, env: [A=b] }"), f + `3: "env" must be a mapping, but is a list`},
 		{"env is nothing", connector("mcp:\n  command: x\n  env:\n    TOKEN:"), f + `6: "TOKEN" must be text, but is empty`},
+		{"serve", "serve: [c]\n" + connector(`mcp: { command: x }`), f + `1: "serve" names "c", which is no connector with "taskQueue: own"`},
+		{"rate", tools(`x: { ratePerSecond: -1 }`), f + `5: "ratePerSecond" must be a number above 0, but is -1`},
+		{"concurrent", tools(`x: { maxConcurrent: 0 }`), f + `5: "maxConcurrent" must be a whole number from 1 on, but is 0`},
 		{"two ways", connector(`mcp: { url: "http://127.0.0.1/mcp", command: x }`), f + `3: "mcp" has both "command" and "url": the server is started, or it is there`},
 		{"headers", connector(`mcp: { command: x, headers: { A: b } }`), f + `3: "headers" belongs to a server that is reached by "url"`},
 		{"args", connector(`mcp: { url: "http://127.0.0.1/mcp", args: [b] }`), f + `3: "args" belongs to a server that is reached by "command"`},

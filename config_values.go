@@ -121,6 +121,19 @@ func (r *configReader) count(key string, n *yaml.Node) int {
 	return int(value)
 }
 
+// rate reads a number above 0.
+func (r *configReader) rate(key string, n *yaml.Node) float64 {
+	t, ok := r.quantity(key, n, "a number above 0")
+	if !ok {
+		return 0
+	}
+	value, err := strconv.ParseFloat(t.value, 64)
+	if err != nil || !(value > 0 && value <= math.MaxInt32) {
+		r.fail(n, "%s must be a number above 0, but is %s", key, shown(n))
+	}
+	return value
+}
+
 const durationForm = "a duration such as 90s, 15m, 24h or 7d"
 
 func (r *configReader) duration(key string, n *yaml.Node) time.Duration {

@@ -119,7 +119,7 @@ func (w *Worker) serve(ctx context.Context, cfg *Config, o RunOptions, failed <-
 		return errors.Join(fmt.Errorf("start the worker: %w", err), w.Connectors.Close())
 	}
 	if o.Ready != nil {
-		o.Ready(readyLine(cfg.Runtime, w.Connectors))
+		o.Ready(readyLine(cfg, w.Connectors))
 	}
 	select {
 	case <-ctx.Done():
@@ -134,18 +134,27 @@ func (w *Worker) serve(ctx context.Context, cfg *Config, o RunOptions, failed <-
 
 // readyLine tells what a worker serves, as in "worker ready: runtime default, task queue codemode-default, connectors
 // tracker (6 methods)".
-func readyLine(runtime string, set *connectors.Set) string {
-	var list []string
-	for _, name := range set.Names() {
+func readyLine(cfg *Config, set *connectors.Set) string {
+	var list, queues []string
+	names := set.Names()
+	if len(cfg.Serve) > 0 {
+		names = cfg.Serve
+		for _, name := range names {
+			queues = append(queues, signals.ConnectorTaskQueue(cfg.Runtime, name))
+		}
+	} else {
+		queues = []string{signals.TaskQueue(cfg.Runtime)}
+	}
+	for _, name := range names {
 		what := fmt.Sprintf("%s (%d methods)", name, len(set.Methods(name)))
 		if set.Err(name) != nil {
 			what = name + " (not available)"
 		}
 		list = append(list, what)
 	}
-	names := "no connectors"
+	what := "no connectors"
 	if len(list) > 0 {
-		names = "connectors " + strings.Join(list, ", ")
+		what = "connectors " + strings.Join(list, ", ")
 	}
-	return fmt.Sprintf("worker ready: runtime %s, task queue %s, %s", runtime, signals.TaskQueue(runtime), names)
+	return fmt.Sprintf("worker ready: runtime %s, task queue %s, %s", cfg.Runtime, strings.Join(queues, ", "), what)
 }

@@ -27,6 +27,8 @@ type Options struct {
 	PassTimeout time.Duration
 	// InlineTimeout is how long a read may take inside a pass before it becomes a gated call; 0 is 10 s.
 	InlineTimeout time.Duration
+	// OwnQueues names the connectors whose calls are made on a task queue of their own.
+	OwnQueues []string
 	// Limits bound an execution; they are fixed by its first pass.
 	Limits signals.Limits
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
@@ -56,9 +58,14 @@ func New(o Options) *Activities {
 	return &Activities{Options: o, catalogue: discovery.Follow(o.Connectors).Current}
 }
 
+// RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.
+func (a *Activities) RegisterCalls(w worker.ActivityRegistry) {
+	w.RegisterDynamicActivity(a.Call, activity.DynamicRegisterOptions{})
+}
+
 // Register adds the activities to a worker.
 func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.Pass, activity.RegisterOptions{Name: signals.PassActivity})
 	w.RegisterActivityWithOptions(a.Catalogue, activity.RegisterOptions{Name: signals.CatalogueActivity})
-	w.RegisterDynamicActivity(a.Call, activity.DynamicRegisterOptions{})
+	a.RegisterCalls(w)
 }

@@ -93,6 +93,8 @@ func TestAdmission(t *testing.T) {
 	require.True(t, admit("write").Gated, "what says nothing of itself is a write")
 	require.True(t, admit("ask").Approval && admit("ask").Gated, "approval always gates")
 	require.Contains(t, admit("strict").Refused.Message, "id")
+	h.OwnQueues = []string{"store"}
+	require.True(t, admit("read").Gated, "another worker makes it")
 	require.Contains(t, admit("reads").Refused.Message, `Tool "reads" not found on store. Did you mean: read`)
 }
 

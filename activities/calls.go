@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -40,10 +41,19 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if err != nil {
 		return refused(err)
 	}
+	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	return sandbox.Admission{
-		Gated: approval || method.Class != connectors.Read, Approval: approval, Class: string(method.Class),
-		Ephemeral: method.Reexecute, Timeout: method.Timeout,
+		Gated: approval || method.Class != connectors.Read || elsewhere, Approval: approval, Class: string(method.Class),
+		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,
 	}
+}
+
+// queue is the task queue of a connector's calls, empty for the runtime's.
+func (a *Activities) queue(runtime, connector string) string {
+	if slices.Contains(a.OwnQueues, connector) {
+		return signals.ConnectorTaskQueue(runtime, connector)
+	}
+	return ""
 }
 
 func refused(err error) sandbox.Admission {

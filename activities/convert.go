@@ -70,6 +70,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 		result.Blocked = append(result.Blocked, signals.Blocked{
 			Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: signals.Class(b.Class), Approval: b.Approval,
 			Position: (*signals.Position)(b.Position), TimeoutMs: int64(b.Timeout / time.Millisecond),
+			Queue: a.queue(in.Runtime, b.Connector),
 		})
 	}
 	for _, t := range r.Timers {

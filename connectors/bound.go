@@ -16,8 +16,11 @@ import (
 type Bound struct {
 	Connector string
 	Method
+	// Rule is the pattern of the rule that was applied, empty when none was.
+	Rule string
 
 	original string // the name before any rename
+	limit    *limiter
 	compile  func() (*jsonschema.Schema, error)
 }
 
@@ -108,13 +111,19 @@ func (b *Bound) approvalError(err error) error {
 
 // Invoke does one attempt of a call and gives its result as wire JSON, nil for
 // undefined. A panic, and a context that ended while the method ran, are an
-// [*OutcomeUnknownError]. It neither validates nor applies the timeout.
+// [*OutcomeUnknownError]. It waits for the limits of its rule, and neither
+// validates nor applies the timeout.
 func (b *Bound) Invoke(ctx Context, args json.RawMessage) (result json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			result, err = nil, &OutcomeUnknownError{Err: b.panicked(r)}
 		}
 	}()
+	leave, err := b.limit.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	value, err := b.Execute(ctx, args)
 	if err != nil {
 		return nil, b.typed(err)

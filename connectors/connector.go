@@ -65,7 +65,9 @@ type Method struct {
 	// Tags are the groups that the source puts the method in.
 	Tags []string
 	// Class is Write when empty.
-	Class            Class
+	Class Class
+	// ClassFrom tells the operator what the class was taken from, such as "GET".
+	ClassFrom        string
 	RequiresApproval bool
 	// ApprovalFor decides call by call when set, and RequiresApproval is not
 	// looked at then. It is given plain JSON, "{}" for a call without argument.

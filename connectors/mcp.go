@@ -174,23 +174,25 @@ func (c *mcpConnector) method(tool mcpTool) Method {
 	if rename == nil {
 		rename = SanitizeToolName
 	}
+	class, from := c.class(tool)
 	return Method{
 		Name: rename(tool.Name), Origin: tool.Name, Description: tool.Description,
-		InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema, Class: c.class(tool),
+		InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema, Class: class, ClassFrom: from,
 		Execute: func(ctx Context, args json.RawMessage) (any, error) { return c.call(ctx, tool.Name, args) },
 	}
 }
 
-func (c *mcpConnector) class(tool mcpTool) Class {
+// class reads the tool's annotations, and says which of them counted.
+func (c *mcpConnector) class(tool mcpTool) (Class, string) {
 	switch {
 	case c.opts.IgnoreAnnotations:
-		return Write
+		return Write, "annotations ignored"
 	case tool.Annotations.ReadOnlyHint:
-		return Read
+		return Read, "readOnlyHint"
 	case tool.Annotations.IdempotentHint:
-		return Idempotent
+		return Idempotent, "idempotentHint"
 	}
-	return Write
+	return Write, "no hint"
 }
 
 const maxToolPages = 1000

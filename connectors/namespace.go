@@ -51,6 +51,7 @@ func newNamespace(book *ruleBook, methods []Method) *namespace {
 	origins := map[string]*Bound{} // by the name before any rename
 	for i, m := range methods {
 		all[i] = bind(book.connector, m.Name, matched[i].apply(m))
+		all[i].Rule, all[i].limit = matched[i].Pattern, matched[i].limit
 		origins[m.Name] = all[i]
 	}
 	for i, b := range all {

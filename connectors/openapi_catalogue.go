@@ -186,7 +186,8 @@ func classOfVerb(verb string) Class {
 
 func (op *apiOperation) method() Method {
 	return Method{
-		Name: op.name, Origin: op.origin(), Description: op.description(), Class: op.class(), Tags: jsonTexts(jsonMember(op.node.raw, "tags")),
+		Name: op.name, Origin: op.origin(), Description: op.description(), Class: op.class(), ClassFrom: op.verb,
+		Tags:    jsonTexts(jsonMember(op.node.raw, "tags")),
 		Timeout: op.catalogue.api.opts.Timeout, Execute: op.execute,
 	}
 }

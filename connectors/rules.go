@@ -27,7 +27,12 @@ type Rule struct {
 	// Rename is the name for programs instead of the connector's own.
 	Rename  string
 	Timeout time.Duration
-	Revert  *RevertRule
+	// MaxConcurrent bounds how many calls of all methods under the rule run at the
+	// same time in this process, RatePerSecond how many begin in a second. Calls
+	// beyond that wait. Zero: no limit.
+	MaxConcurrent int
+	RatePerSecond float64
+	Revert        *RevertRule
 }
 
 // RevertRule undoes a call by calling another method of the same connector.
@@ -44,6 +49,7 @@ type ruleBook struct {
 	connector string
 	rules     []Rule
 	patterns  []*regexp.Regexp
+	limiters  []*limiter
 }
 
 func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
@@ -56,12 +62,16 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 			return nil, configErrorf("Rule %q of connector %q has the unknown class %q — use %q, %q or %q.",
 				r.Pattern, connector, r.Class, Read, Idempotent, Write)
 		}
+		if r.MaxConcurrent < 0 || r.RatePerSecond < 0 {
+			return nil, configErrorf("Rule %q of connector %q has a limit below zero.", r.Pattern, connector)
+		}
 		if r.Rename != "" {
 			if err := checkMethodName(connector, r.Rename); err != nil {
 				return nil, &ConfigError{Message: err.Error()}
 			}
 		}
 		book.patterns = append(book.patterns, globPattern(r.Pattern))
+		book.limiters = append(book.limiters, newLimiter(r))
 	}
 	return book, nil
 }
@@ -76,7 +86,8 @@ func globPattern(glob string) *regexp.Regexp {
 // matched is the rule that counts for a method.
 type matched struct {
 	Rule
-	at int // its place in the book, -1 for a rule that changes nothing
+	at    int // its place in the book, -1 for a rule that changes nothing
+	limit *limiter
 }
 
 // match gives the first rule for each method.
@@ -87,7 +98,7 @@ func (b *ruleBook) match(methods []Method) []matched {
 			return p.MatchString(m.Name) || m.Origin != "" && p.MatchString(m.Origin)
 		})
 		if list[i].at >= 0 {
-			list[i].Rule = b.rules[list[i].at]
+			list[i].Rule, list[i].limit = b.rules[list[i].at], b.limiters[list[i].at]
 		}
 	}
 	return list
@@ -108,7 +119,7 @@ func (b *ruleBook) unused(list []matched) (warnings []string) {
 // apply lays the rule over a method. The revert is bound later, when all methods are known.
 func (r Rule) apply(m Method) Method {
 	if r.Class != "" {
-		m.Class = r.Class
+		m.Class, m.ClassFrom = r.Class, fmt.Sprintf("rule %q", r.Pattern)
 	}
 	if m.Class == "" {
 		m.Class = Write

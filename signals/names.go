@@ -59,6 +59,11 @@ func CheckRuntime(name string) error {
 // TaskQueue is the queue that the workers of a runtime poll.
 func TaskQueue(runtime string) string { return "codemode-" + runtime }
 
+// ConnectorTaskQueue is the queue of the calls of a connector that has one of its own.
+func ConnectorTaskQueue(runtime, connector string) string {
+	return TaskQueue(runtime) + "-" + connector
+}
+
 // WorkflowIDPrefix is what the workflow ids of all executions of a runtime start with.
 func WorkflowIDPrefix(runtime string) string { return "codemode/" + runtime + "/exec_" }
 

@@ -179,6 +179,8 @@ type Blocked struct {
 	Approval  bool            `json:"approval,omitempty"`
 	Position  *Position       `json:"position,omitempty"`
 	TimeoutMs int64           `json:"timeoutMs,omitempty"`
+	// Queue is the connector's own task queue; empty is the runtime's.
+	Queue string `json:"queue,omitempty"`
 }
 
 // Timer is a program's timer that outlives the pass.

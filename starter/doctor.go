@@ -23,27 +23,39 @@ type check struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`
+	// Methods are those of a connector.
+	Methods []codemode.Policy `json:"methods,omitempty"`
 }
 
 func (c *cli) doctorVerb() *cobra.Command {
+	var config string
 	cmd := c.verb("doctor", "Tell what is missing to run programs", shapeList, cobra.NoArgs,
-		func(cmd *cobra.Command, _ []string) (answer, error) { return c.doctor(cmd.Context()) })
+		func(cmd *cobra.Command, _ []string) (answer, error) { return c.doctor(cmd.Context(), config) })
+	cmd.Flags().StringVar(&config, "config", "", "also load the connectors of this `file` and list their methods, each with its policy and why")
 	cmd.Long = "Check the server, its search attributes and the runtime's workers, and say what to do. Exits with 5 when there is no\n" +
 		"server or no worker; missing search attributes only make lists slower."
 	return cmd
 }
 
-func (c *cli) doctor(ctx context.Context) (answer, error) {
+func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
+	var policies []check
+	if config != "" {
+		var err error
+		if policies, err = checkConnectors(ctx, config); err != nil {
+			return answer{}, err
+		}
+	}
 	conn, err := c.connect(ctx)
 	var none *codemode.NoServerError
 	if errors.As(err, &none) {
-		return checksAnswer([]check{noServer(none), unknown("search attributes"), unknown("worker"), checkSandbox()}), nil
+		return checksAnswer(append([]check{noServer(none), unknown("search attributes"), unknown("worker"), checkSandbox()}, policies...)), nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
 	defer conn.close()
-	return checksAnswer([]check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime), checkSandbox()}), nil
+	checks := []check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime), checkSandbox()}
+	return checksAnswer(append(checks, policies...)), nil
 }
 
 func checksAnswer(list []check) answer {

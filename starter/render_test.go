@@ -70,7 +70,7 @@ func (c *cli) showsEverything(t *testing.T) {
 	record := signals.Record{ID: "e", Status: signals.Paused, Code: "return 1", Purpose: "p", Error: "x", Log: samples[0].Calls}
 	for _, a := range []answer{
 		c.startedAnswer(samples[5]), booleanAnswer(true, "done", 0), booleanAnswer(false, "not done", 1),
-		checksAnswer([]check{{"server", true, "d", ""}, {"worker", false, "d", "f"}}),
+		checksAnswer([]check{{Check: "server", OK: true, Detail: "d"}, {Check: "worker", Detail: "d", Fix: "f"}}),
 		{text: func(p *page) { showList(p, []signals.Record{record}, time.Now()) }},
 		{text: func(p *page) { c.showRecord(p, &record) }},
 		{text: func(p *page) {

@@ -271,5 +271,8 @@ func showChecks(p *page, list []check) {
 		if c.Fix != "" {
 			p.styled(dim, "  → %s\n", c.Fix)
 		}
+		if len(c.Methods) > 0 {
+			showPolicies(p, c.Methods)
+		}
 	}
 }

@@ -19,6 +19,7 @@ type call struct {
 	rec         signals.Call // args and result only if small
 	args        json.RawMessage
 	timeout     time.Duration
+	queue       string // empty is the workflow's own
 	requestedAt int64
 	open        bool // gated and not settled
 	approved    bool
@@ -111,7 +112,7 @@ func (e *execution) noteBlocked(ctx workflow.Context, b signals.Blocked) {
 			Seq: b.Seq, Connector: b.Connector, Method: b.Method, State: signals.Executing, Class: b.Class,
 			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args),
 		},
-		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, open: true, cleared: true,
+		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, open: true, cleared: true,
 		requestedAt: workflow.Now(ctx).UnixMilli(),
 	}
 	if b.Approval {
@@ -208,7 +209,7 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workfl
 		timeout = defaultCallTimeout
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: id, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout, RetryPolicy: policy,
+		ActivityID: id, TaskQueue: c.queue, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout, RetryPolicy: policy,
 		Summary: signals.Cut(fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100)), 120),
 	})
 }
