@@ -59,6 +59,8 @@ type ExecuteOptions struct {
 	ID string
 	// Purpose is one line about what the program is for; the Web UI shows it. Empty shows the program's first line.
 	Purpose string
+	// Synchronous programs call without await: store.get({id}).name. It is how UTCP's programs are written.
+	Synchronous bool
 	// NoWait answers with status running as soon as the execution is started.
 	NoWait bool
 }
@@ -90,7 +92,7 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	if err := signals.CheckExecutionID(o.ID); err != nil {
 		return signals.Outcome{}, err
 	}
-	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose})
+	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose, Synchronous: o.Synchronous})
 	options := c.startOptions(code, o)
 	if o.NoWait {
 		return c.start(ctx, options, in, o.ID)

@@ -12,7 +12,8 @@ import (
 func (a *Activities) sandboxPass(in signals.PassInput, known *remembered) sandbox.Pass {
 	pass := sandbox.Pass{
 		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Refresh: in.Decided, Modules: a.Modules,
-		Lines: known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
+		Synchronous: in.Synchronous,
+		Lines:       known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
 		Limits: sandbox.Limits{Timeout: a.PassTimeout},
 	}
 	limits := a.Limits.WithDefaults()

@@ -9,11 +9,12 @@ import (
 	"github.com/dop251/goja"
 )
 
-// jsIssue is called by the namespaces: connector, method, argument, whether there is one. It returns the call's promise.
+// jsIssue is called by the namespaces: connector, method, argument, whether there is one, and whether the program waits
+// for the call. It returns the call's promise, or its value.
 func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
-	connector, name := f.Argument(0).String(), f.Argument(1).String()
+	connector, name, sync := f.Argument(0).String(), f.Argument(1).String(), f.Argument(4).ToBoolean()
 	if e.main.threw {
-		return e.rejected("The program has already failed; no further calls are made.")
+		return e.tooLate("The program has already failed; no further calls are made.", sync)
 	}
 	var args json.RawMessage
 	if f.Argument(3).ToBoolean() {
@@ -25,6 +26,9 @@ func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
 		args = text
 	}
 	c := &call{Call: Call{Connector: connector, Method: name, Args: args}}
+	if sync {
+		return e.issueSync(c)
+	}
 	return e.issue(c)
 }
 
@@ -85,6 +89,15 @@ func (e *engine) callErrorOf(thrown goja.Value) *CallError {
 	return ce
 }
 
+func (e *engine) tooLate(message string, sync bool) goja.Value {
+	if sync {
+		if v, err := e.errorValue(&CallError{Message: message}, nil); err == nil {
+			panic(v)
+		}
+	}
+	return e.rejected(message)
+}
+
 func (e *engine) rejected(message string) goja.Value {
 	promise, _, reject := e.vm.NewPromise()
 	if v, err := e.errorValue(&CallError{Message: message}, nil); err == nil {
@@ -93,22 +106,13 @@ func (e *engine) rejected(message string) goja.Value {
 	return e.vm.ToValue(promise)
 }
 
-// issue numbers a call and finds out what is known of it.
+// issue numbers a call and gives its promise.
 func (e *engine) issue(c *call) goja.Value {
-	c.Seq = e.number(c.Connector)
-	e.step.markNested()
 	promise, resolve, reject := e.vm.NewPromise()
 	c.resolve, c.reject = resolve, reject
-	e.calls[c.Seq] = c
-	entry, logged := e.recorded[c.Seq]
-	open, known := e.open[c.Seq]
+	entry, open := e.enlist(c)
 	switch {
-	case logged:
-		e.check(c, entry.Connector, entry.Method, entry.Args)
-		c.Position = entry.Position
-	case known:
-		e.check(c, open.Connector, open.Method, open.Args)
-		e.unseen--
+	case entry != nil || open:
 	case e.live:
 		c.Position = e.position()
 		e.admit(c)
@@ -117,6 +121,24 @@ func (e *engine) issue(c *call) goja.Value {
 		e.held = append(e.held, c)
 	}
 	return e.vm.ToValue(promise)
+}
+
+// enlist numbers a call and finds out what is known of it: its entry in the log, or that an earlier pass issued it.
+func (e *engine) enlist(c *call) (entry *Entry, open bool) {
+	c.Seq = e.number(c.Connector)
+	e.step.markNested()
+	e.calls[c.Seq] = c
+	if entry = e.recorded[c.Seq]; entry != nil {
+		e.check(c, entry.Connector, entry.Method, entry.Args)
+		c.Position = entry.Position
+		return entry, false
+	}
+	issued, open := e.open[c.Seq]
+	if open {
+		e.check(c, issued.Connector, issued.Method, issued.Args)
+		e.unseen--
+	}
+	return nil, open
 }
 
 func (e *engine) number(connector string) int {

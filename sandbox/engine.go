@@ -68,6 +68,8 @@ type engine struct {
 	wake     chan struct{} // rouses an idle loop that was killed
 	deadline *time.Timer
 	closed   bool // a completion did not fit: the pass ends here
+	// suspended: the pass ended inside a call of the synchronous mode.
+	suspended bool
 
 	errorsAt []errorAt
 }
@@ -81,8 +83,9 @@ type call struct {
 	Call
 	resolve, reject func(any) error
 	admission       Admission
-	step            *scope // of a step: its own
-	late            bool   // settled by itself while the pass was closing: left to the next pass
+	step            *scope     // of a step: its own
+	late            bool       // settled by itself while the pass was closing: left to the next pass
+	value, thrown   goja.Value // how it was delivered, in the synchronous mode
 }
 
 type completion struct {
@@ -130,10 +133,7 @@ func (e *engine) run(p *program) (Result, error) {
 	e.ctx = ctx
 	e.deadline = time.NewTimer(e.limits.Timeout) // the interrupt alone does not wake an idle loop
 	defer e.deadline.Stop()
-	stopTimer := time.AfterFunc(e.limits.Timeout, func() {
-		e.expired.Store(true)
-		e.interrupt()
-	})
+	stopTimer := time.AfterFunc(e.limits.Timeout, e.timeUp)
 	defer stopTimer.Stop()
 	defer context.AfterFunc(ctx, e.interrupt)()
 
@@ -147,10 +147,15 @@ func (e *engine) run(p *program) (Result, error) {
 	if cause := context.Cause(ctx); cause != nil {
 		return Result{}, cause
 	}
-	if err != nil && e.fatal == nil {
+	if err != nil && e.fatal == nil && !e.suspended {
 		e.fatal = e.failureOf(err)
 	}
 	return e.finish(), nil
+}
+
+func (e *engine) timeUp() {
+	e.expired.Store(true)
+	e.interrupt()
 }
 
 func (e *engine) interrupt() {
@@ -348,11 +353,7 @@ func (e *engine) pump() {
 	for len(e.queue) > 0 && len(e.running)+len(e.ready) < e.limits.Parallel && !e.closing() {
 		c := e.queue[0]
 		e.queue = e.queue[1:]
-		e.running[c.Seq] = c
-		go func() {
-			s := e.host.Call(e.ctx, c.Call)
-			e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate}
-		}()
+		e.start(c)
 	}
 }
 
@@ -422,6 +423,7 @@ func (e *engine) wait() error {
 	case <-e.ctx.Done():
 	case <-e.wake:
 	case <-e.deadline.C:
+		e.timeUp()
 	}
 	return nil
 }
@@ -514,7 +516,7 @@ func (e *engine) fail() {
 
 // takeTimers lists the timers that the program still waits for.
 func (e *engine) takeTimers() {
-	if e.main.settled {
+	if e.main.settled || e.suspended { // nothing reaches a program that stands in a call
 		return
 	}
 	for _, t := range e.timers {

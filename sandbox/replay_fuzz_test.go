@@ -16,8 +16,8 @@ import (
 
 // TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
 // by lost workers, with calls settling in a random order; and once through, live, with the results delivered in the
-// order that came about. Result, calls and console must agree. CODEMODE_FUZZ_SEED=n repeats one program;
-// CODEMODE_FUZZ_PROGRAMS=n sets how many.
+// order that came about. Result, calls and console must agree. Every fourth program calls synchronously.
+// CODEMODE_FUZZ_SEED=n repeats one program; CODEMODE_FUZZ_PROGRAMS=n sets how many.
 func TestInterruptedEqualsUninterrupted(t *testing.T) {
 	if seed := os.Getenv("CODEMODE_FUZZ_SEED"); seed != "" {
 		n, err := strconv.ParseUint(seed, 10, 64)
@@ -72,10 +72,13 @@ func FuzzInterruptedEqualsUninterrupted(f *testing.F) {
 type generator struct {
 	*rand.Rand
 	names int
+	sync  bool
 }
 
+func synchronous(seed uint64) bool { return seed%4 == 3 }
+
 func generate(seed uint64) string {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), sync: synchronous(seed)}
 	var b strings.Builder
 	b.WriteString("const out = [];\nconst sleep = (ms) => new Promise(r => setTimeout(r, ms));\n")
 	for range 2 + g.IntN(4) {
@@ -128,6 +131,9 @@ func (g *generator) leaf() string {
 	case 0:
 		return "Math.random()"
 	case 1:
+		if g.sync { // live, calls return at times of their own
+			return "Math.min(0, Date.now())"
+		}
 		return "Date.now()"
 	case 2:
 		return fmt.Sprintf("await sleep(%s)", g.pick("1", "2", "5", "1500", "90000000"))
@@ -142,8 +148,12 @@ func (g *generator) leaf() string {
 	case 7:
 		return "crypto.randomUUID()"
 	}
-	return fmt.Sprintf("await store.%s({n: out.length, x: %s}).catch(e => e.message)",
-		g.pick("r_a", "r_b", "w_a", "w_b", "a_a", "f_a"), g.pick("1", "Math.random()", "Date.now()", "'é'"))
+	method := g.pick("r_a", "r_b", "w_a", "w_b", "a_a", "f_a")
+	if g.sync {
+		return fmt.Sprintf("(() => { try { return store.%s({n: out.length, x: %s}).m } catch (e) { return e.message } finally { console.log('f') } })()",
+			method, g.pick("1", "Math.random()", "'é'"))
+	}
+	return fmt.Sprintf("await store.%s({n: out.length, x: %s}).catch(e => e.message)", method, g.pick("1", "Math.random()", "Date.now()", "'é'"))
 }
 
 func (g *generator) pick(options ...string) string { return options[g.IntN(len(options))] }
@@ -232,7 +242,7 @@ type fuzzRun struct {
 // interrupted runs the program in passes, as the workflow does.
 func interrupted(seed uint64, code string) (*fuzzRun, error) {
 	run := &fuzzRun{random: rand.New(rand.NewPCG(seed, 2))}
-	run.pass = Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000, Connectors: []string{"store"}}
+	run.pass = Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000, Connectors: []string{"store"}, Synchronous: synchronous(seed)}
 	host := &fuzzHost{random: rand.New(rand.NewPCG(seed, 3))}
 	executor := InProcess{}
 	for range 2000 {
@@ -303,18 +313,26 @@ func uninterrupted(code string, as Pass) (*fuzzRun, error) {
 	}
 	script := as.Log
 	as.Log, as.Open, as.Lines, as.Limits = nil, nil, 0, Limits{}
-	e := newEngine(context.Background(), as, inlineHost{})
+	e := newEngine(context.Background(), as, scriptHost(script))
+	e.deadline = time.NewTimer(time.Hour)
 	if err := e.newRuntime(); err != nil {
 		return nil, err
 	}
 	if err := e.startMain(p); err != nil {
 		return nil, err
 	}
-	if err := e.goLive(); err != nil {
-		return nil, err
+	if !e.live {
+		if err := e.goLive(); err != nil {
+			return nil, err
+		}
 	}
+	returned := 0
 	for i, entry := range script {
-		if err := e.deliverScripted(entry); err != nil {
+		if as.Synchronous && entry.Connector == "store" {
+			if returned = e.returnedAfter(returned, entry); returned == 0 {
+				return nil, fmt.Errorf("entry %d of the log, %+v, did not return in this place", i, entry)
+			}
+		} else if err := e.deliverScripted(entry); err != nil {
 			return nil, fmt.Errorf("entry %d of the log, %+v: %w", i, entry, err)
 		}
 	}
@@ -360,7 +378,30 @@ func (e *engine) deliverStep(entry Entry) error {
 	return fmt.Errorf("the step has not ended")
 }
 
-type inlineHost struct{}
+// returnedAfter finds the next call that returned to the program among what the engine recorded, and gives the place
+// after it; 0 if that is another than the entry's.
+func (e *engine) returnedAfter(place int, entry Entry) int {
+	for ; place < len(e.entries); place++ {
+		if got := e.entries[place]; got.Connector == "store" {
+			if got.ID != entry.ID || got.Method != entry.Method || string(got.Args) != string(entry.Args) {
+				return 0
+			}
+			return place + 1
+		}
+	}
+	return 0
+}
 
-func (inlineHost) Admit(Call) Admission                  { return Admission{} }
-func (inlineHost) Call(context.Context, Call) Settlement { return Settlement{} }
+// scriptHost makes every call inline, and answers those that return with what the log says.
+type scriptHost []Entry
+
+func (scriptHost) Admit(Call) Admission { return Admission{} }
+
+func (h scriptHost) Call(_ context.Context, c Call) Settlement {
+	for _, entry := range h {
+		if !entry.Timer && entry.ID == c.Seq {
+			return Settlement{Value: entry.Value, Err: entry.Err}
+		}
+	}
+	return Settlement{Err: &CallError{Message: "not in the log"}}
+}

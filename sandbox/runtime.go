@@ -125,7 +125,11 @@ func (e *engine) newRuntime() error {
 	e.js.kit = kit
 	_ = kit.Set("host", e.hostObject())
 	_ = kit.Set("namespaces", vm.NewArray(stringValues(vm, e.pass.Connectors)...))
-	for _, name := range eagerScripts {
+	scripts := eagerScripts
+	if e.pass.Synchronous {
+		scripts = append(scripts[:len(scripts):len(scripts)], "utcp")
+	}
+	for _, name := range scripts {
 		if _, err := e.runScript(name, kit); err != nil {
 			return err
 		}
@@ -180,6 +184,7 @@ func (e *engine) hostObject() *goja.Object {
 		_ = host.Set(f.name, func(call goja.FunctionCall) goja.Value { return f.call(e, call) })
 	}
 	_ = host.Set("start", e.pass.Start)
+	_ = host.Set("synchronous", e.pass.Synchronous)
 	return host
 }
 

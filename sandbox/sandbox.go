@@ -54,6 +54,9 @@ type Pass struct {
 	Open []OpenCall
 	// Refresh makes ephemeral entries of the log anew instead of replaying their kept value.
 	Refresh bool
+	// Synchronous: a call of a connector returns its value, or throws, instead of giving a promise. It is the same for
+	// every pass of an execution.
+	Synchronous bool
 	// Lines is the number of console lines that earlier passes reported.
 	Lines  int
 	Limits Limits

@@ -7,6 +7,8 @@ type ExecutionInput struct {
 	Code    string `json:"code"`
 	Runtime string `json:"runtime,omitempty"`
 	Purpose string `json:"purpose,omitempty"`
+	// Synchronous: calls of connectors return their values, or throw, instead of giving promises.
+	Synchronous bool `json:"synchronous,omitempty"`
 }
 
 // ExecutionResult is the workflow's result: how the execution ended, and what no pass result holds.
@@ -89,8 +91,10 @@ type PassInput struct {
 	Open      []OpenCall `json:"open,omitempty"`
 	// Decided: the pass follows a decision. On a worker without the pinned connectors it runs nothing and says so;
 	// results kept of reexecute reads are read anew.
-	Decided bool    `json:"decided,omitempty"`
-	Pinned  *Pinned `json:"pinned,omitempty"`
+	Decided bool `json:"decided,omitempty"`
+	// Synchronous is the execution's.
+	Synchronous bool    `json:"synchronous,omitempty"`
+	Pinned      *Pinned `json:"pinned,omitempty"`
 }
 
 // OpenCall is a gated call that has not settled.

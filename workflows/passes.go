@@ -54,7 +54,7 @@ func (e *execution) passInput() signals.PassInput {
 	e.again = false
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
-		Decided: len(e.decisions) > 0, Pinned: e.pinned, Given: carry(append(e.decisions, e.settled...)),
+		Decided: len(e.decisions) > 0, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
 	}
 	e.decisions, e.settled, e.timers = nil, nil, nil
 	for _, c := range e.order {

@@ -3,6 +3,7 @@
 (function (kit) {
   'use strict';
   const { host, namespaces } = kit;
+  const { synchronous } = host;
   const global = globalThis;
   const { parse, stringify } = JSON;
   const { isArray } = Array;
@@ -88,7 +89,7 @@
       get(_, key) {
         // Asked by await and JSON.stringify of any object, so never a method's name.
         if (typeof key !== 'string' || key === 'then' || key === 'toJSON') return undefined;
-        return (methods[key] ??= own?.[key] ?? ((...args) => host.issue(name, key, args[0], args.length > 0)));
+        return (methods[key] ??= own?.[key] ?? ((...args) => host.issue(name, key, args[0], args.length > 0, synchronous)));
       },
       set: () => false,
       has: () => false,
