@@ -113,7 +113,6 @@ func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflo
 		StaticDetails:            "```ts\n" + signals.Cut(code, 10_000) + "\n```",
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
-			temporal.NewSearchAttributeKeyKeyword(signals.AttributeStatus).ValueSet(string(signals.Running)),
 		),
 	}
 }

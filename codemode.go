@@ -61,6 +61,9 @@ type Options struct {
 	Hints map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
+	// LocalPass is how long a pass may run inside its workflow task, which is what makes short programs fast; 0 is 500 ms,
+	// negative runs every pass as an activity of its own. Only the default executor's passes run so.
+	LocalPass time.Duration
 	// Limits bound an execution; zero fields have defaults.
 	Limits signals.Limits
 	// DataConverter must be the client's, if that has one of its own.
@@ -115,9 +118,17 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	workflows.Register(w)
 	activities.New(activities.Options{
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
-		SearchAttributes: w.SearchAttributes, Hints: o.Hints, OwnQueues: o.OwnQueues,
+		SearchAttributes: w.SearchAttributes, Hints: o.Hints, OwnQueues: o.OwnQueues, LocalPass: localPass(o),
 	}).Register(w)
 	return w, nil
+}
+
+// localPass lets passes run inside workflow tasks only where no program can end the worker.
+func localPass(o Options) time.Duration {
+	if _, isolated := o.Executor.(*sandbox.Isolated); !isolated {
+		return -1
+	}
+	return o.LocalPass
 }
 
 // stickyPatience is how long the server keeps work for the worker that did the last of an execution. After a crash that

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
@@ -125,8 +126,8 @@ func (c *Client) overlayStatus(r *signals.Record) {
 	if err != nil {
 		return
 	}
-	if status := attribute(d.WorkflowExecutionInfo, signals.AttributeStatus); status != "" {
-		r.Status = signals.Status(status)
+	if status := visibleStatus(d.WorkflowExecutionInfo); status != "" {
+		r.Status = status
 	}
 }
 
@@ -285,11 +286,27 @@ func (c *Client) ids(ctx context.Context, filter string, status signals.Status) 
 	var ids []string
 	for _, w := range found {
 		_, id, ok := signals.ParseWorkflowID(w.Execution.WorkflowId)
-		if known := attribute(w, signals.AttributeStatus); ok && (status == "" || known == "" || known == string(status)) {
+		if known := visibleStatus(w); ok && (status == "" || known == "" || known == status) {
 			ids = append(ids, id)
 		}
 	}
 	return ids, nil
+}
+
+// visibleStatus is what visibility knows of an execution's status; empty where the server has no search attributes.
+// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says.
+func visibleStatus(w *workflow.WorkflowExecutionInfo) signals.Status {
+	closed := w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
+	switch known := signals.Status(attribute(w, signals.AttributeStatus)); {
+	case attribute(w, signals.AttributeRuntime) == "", closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		return ""
+	case known == "" && closed:
+		return signals.Completed
+	case known == "":
+		return signals.Running
+	default:
+		return known
+	}
 }
 
 func attribute(w *workflow.WorkflowExecutionInfo, name string) string {

@@ -29,6 +29,9 @@ type Options struct {
 	InlineTimeout time.Duration
 	// OwnQueues names the connectors whose calls are made on a task queue of their own.
 	OwnQueues []string
+	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs that
+	// may end their worker must not: a workflow task is tried again for ever.
+	LocalPass time.Duration
 	// Limits bound an execution; they are fixed by its first pass.
 	Limits signals.Limits
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
@@ -41,6 +44,7 @@ type Options struct {
 type Activities struct {
 	Options
 	memory    memory
+	jobs      jobs
 	catalogue func() *discovery.Catalogue
 }
 
@@ -55,6 +59,10 @@ func New(o Options) *Activities {
 	if o.InlineTimeout == 0 {
 		o.InlineTimeout = 10 * time.Second
 	}
+	if o.LocalPass == 0 {
+		o.LocalPass = defaultLocalPass
+	}
+	o.LocalPass = min(o.LocalPass, maxLocalPass)
 	return &Activities{Options: o, catalogue: discovery.Follow(o.Connectors).Current}
 }
 
@@ -62,6 +70,13 @@ func New(o Options) *Activities {
 func (a *Activities) RegisterCalls(w worker.ActivityRegistry) {
 	w.RegisterDynamicActivity(a.Call, activity.DynamicRegisterOptions{})
 }
+
+// While a workflow task is open its execution takes no signal, update or query: longer would be felt. The maximum stays
+// below the time after which the workflow gives the local activity up.
+const (
+	defaultLocalPass = 500 * time.Millisecond
+	maxLocalPass     = 5 * time.Second
+)
 
 // Register adds the activities to a worker.
 func (a *Activities) Register(w worker.ActivityRegistry) {

@@ -80,6 +80,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 	if in.Pinned == nil {
 		result.Pinned = &signals.Pinned{
 			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
+			LocalPasses: a.LocalPass > 0,
 		}
 	}
 	return result

@@ -9,10 +9,23 @@ import (
 
 // remembered is what a worker keeps of an execution between two passes.
 type remembered struct {
-	runID string
-	nonce string
-	code  string
-	log   *signals.Log
+	runID   string
+	nonce   string
+	code    string
+	log     *signals.Log
+	bytes   int // about, of what weighed entries of the log hold
+	weighed int
+}
+
+// entryBytes is about what an entry takes beside its values.
+const entryBytes = 400
+
+// weigh adds what the log has grown by.
+func (r *remembered) weigh() {
+	for _, e := range r.log.Order[r.weighed:] {
+		r.bytes += len(e.Args) + len(e.Value) + entryBytes
+	}
+	r.weighed = len(r.log.Order)
 }
 
 // memory keeps the logs of the executions whose passes ran here last. It only saves reading history.
@@ -20,25 +33,32 @@ type memory struct {
 	mu    sync.Mutex
 	byRun map[string]*list.Element
 	used  list.List // newest first
+	bytes int
 }
 
-const memoryKept = 256
+// What is kept of all executions together, about.
+const (
+	memoryKept  = 1024
+	memoryBytes = 64 << 20
+)
 
 // take hands over what is remembered of a run, if it stands right after the pass with that nonce. It is gone then, so
 // that no two attempts share it.
 func (m *memory) take(runID, nonce string) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	element := m.byRun[runID]
-	if element == nil {
-		return nil
-	}
-	r := m.used.Remove(element).(*remembered)
-	delete(m.byRun, runID)
-	if r.nonce != nonce {
+	r := m.remove(m.byRun[runID])
+	if r == nil || r.nonce != nonce {
 		return nil
 	}
 	return r
+}
+
+// drop forgets a run.
+func (m *memory) drop(runID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(m.byRun[runID])
 }
 
 func (m *memory) put(r *remembered) {
@@ -47,12 +67,21 @@ func (m *memory) put(r *remembered) {
 	if m.byRun == nil {
 		m.byRun = map[string]*list.Element{}
 	}
-	if old := m.byRun[r.runID]; old != nil {
-		m.used.Remove(old)
-	}
+	r.weigh()
+	m.remove(m.byRun[r.runID])
 	m.byRun[r.runID] = m.used.PushFront(r)
-	if m.used.Len() > memoryKept {
-		oldest := m.used.Back()
-		delete(m.byRun, m.used.Remove(oldest).(*remembered).runID)
+	m.bytes += r.bytes
+	for m.used.Len() > memoryKept || m.bytes > memoryBytes {
+		m.remove(m.used.Back())
 	}
+}
+
+func (m *memory) remove(e *list.Element) *remembered {
+	if e == nil {
+		return nil
+	}
+	r := m.used.Remove(e).(*remembered)
+	delete(m.byRun, r.runID)
+	m.bytes -= r.bytes
+	return r
 }

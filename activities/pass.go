@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -18,46 +19,77 @@ import (
 // Pass runs one pass of an execution. The error is for passes that another attempt or worker should run; how the
 // program ended is data.
 func (a *Activities) Pass(ctx context.Context, in signals.PassInput) (converter.RawValue, error) {
-	result, err := a.pass(ctx, in)
+	in.Given = slices.Clone(in.Given) // a local activity shares its input with the workflow
+	info := activity.GetInfo(ctx)
+	if info.IsLocalActivity {
+		return a.localPass(ctx, in, info.WorkflowExecution.RunID)
+	}
+	result, err := a.pass(ctx, in, info.WorkflowExecution.RunID)
 	if err != nil {
 		return converter.RawValue{}, err
 	}
 	encoded, err := payload.Raw(result)
 	if size := len(encoded.Payload().GetData()); size > maxPayload {
-		a.memory.take(activity.GetInfo(ctx).WorkflowExecution.RunID, "")
+		a.memory.drop(info.WorkflowExecution.RunID)
 		return payload.Raw(failed(in, rand.Text(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
 			"Return and log less at once.", in.Pass, size, maxPayload)))
 	}
 	return encoded, err
 }
 
-// maxPayload is what a result may take; the server refuses 2 MiB, and a result refused for size would be sent for ever.
-const maxPayload = 2_050_000
+// Sizes of an encoded result in bytes. The server refuses 2 MiB, and a result refused for size would be sent for ever;
+// a workflow task carries much besides.
+const (
+	maxPayload      = 2_050_000
+	maxLocalPayload = 256 * 1024
+)
 
-func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.PassResult, error) {
-	missing := a.missing(in)
-	if err := a.checkWorker(in, missing); err != nil {
+// localPass answers inside the workflow task, or says that the pass goes on as an activity of its own.
+func (a *Activities) localPass(ctx context.Context, in signals.PassInput, runID string) (converter.RawValue, error) {
+	j := a.within(ctx, in)
+	if j != nil && j.err == nil {
+		encoded, err := payload.Raw(j.result)
+		if err != nil || len(encoded.Payload().GetData()) <= maxLocalPayload {
+			return encoded, err
+		}
+		a.jobs.leave(runID, j)
+	}
+	return payload.Raw(signals.PassResult{Pass: in.Pass, End: signals.PassElsewhere})
+}
+
+// pass answers as a regular activity.
+func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID string) (signals.PassResult, error) {
+	if err := a.checkWorker(in, a.missing(in)); err != nil {
 		return signals.PassResult{}, err
 	}
 	pulse := beat(ctx)
 	defer pulse.stop()
+	if pulse.start() > maxStarts {
+		return failed(in, rand.Text(), fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
+	}
+	j := a.jobs.takeOver(runID, in)
+	if j == nil {
+		j = a.begin(ctx, in)
+	}
+	return j.follow(ctx, pulse)
+}
+
+// run makes the pass itself. report is told when it begins and ends to wait for a free sandbox.
+func (a *Activities) run(ctx context.Context, in signals.PassInput, report func(waiting bool)) (signals.PassResult, error) {
 	known, err := a.recall(ctx, in)
 	if err != nil {
 		return signals.PassResult{}, err
 	}
 	nonce := rand.Text()
-	if len(missing) > 0 {
+	if missing := a.missing(in); len(missing) > 0 {
 		known.nonce = nonce
 		a.memory.put(known)
 		return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassMissing, Missing: missing}, nil
 	}
-	if pulse.start() > maxStarts {
-		return failed(in, nonce, fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
-	}
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
-	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, pulse.waiting), a.sandboxPass(in, known), &host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime)})
+	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, report), a.sandboxPass(in, known), &host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime)})
 	if err != nil {
 		return signals.PassResult{}, err
 	}
@@ -65,7 +97,9 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput) (signals.Pa
 	result.Nonce = nonce
 	known.log.Add(result)
 	known.nonce = nonce
-	a.memory.put(known)
+	if result.End != signals.PassCompleted && result.End != signals.PassFailed { // else no pass follows
+		a.memory.put(known)
+	}
 	return result, nil
 }
 
@@ -134,7 +168,7 @@ func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembe
 		if err != nil {
 			return nil, fmt.Errorf("fold the log of %s: %w", in.ExecutionID, err)
 		}
-		known = &remembered{runID: run.RunID, nonce: log.Nonce, code: h.Input.Code, log: log}
+		known = &remembered{runID: run.RunID, nonce: log.Nonce, code: h.Input.Code, log: log, bytes: len(h.Input.Code)}
 	}
 	if known.nonce != in.After {
 		return nil, fmt.Errorf("the history of %s ends with another pass than the one before pass %d", in.ExecutionID, in.Pass)

@@ -46,6 +46,8 @@ type Pinned struct {
 	Limits     Limits   `json:"limits"`
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool `json:"searchAttributes"`
+	// LocalPasses: passes are first tried inside the workflow task, as local activities.
+	LocalPasses bool `json:"localPasses,omitempty"`
 }
 
 // Limits bound an execution; a zero field means its default.
@@ -203,6 +205,8 @@ const (
 	PassBlocked   PassEnd = "blocked" // waits for gated calls or timers
 	PassMore      PassEnd = "more"    // the next pass goes on at once
 	PassMissing   PassEnd = "missing" // ran nothing: connectors are missing here
+	// PassElsewhere is the answer of a local pass that goes on as an activity of its own. It is no part of the log.
+	PassElsewhere PassEnd = "elsewhere"
 )
 
 // PassResult is what a pass hands back; with the results of gated calls it is all there is of an execution's log.

@@ -46,6 +46,10 @@ type execution struct {
 	passes int
 	nonce  string
 	again  bool // the next pass starts at once
+	more   bool // the running pass goes on where the one before had to end
+	// localTask is the workflow task in which a local pass ended last, by the length of history at its start.
+	localTask int
+	within    bool // a local pass runs, or is about to: this workflow task will not end yet
 	// partial: the newest pass could not list all the calls it is blocked on.
 	partial bool
 
@@ -88,7 +92,7 @@ func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 	info := workflow.GetInfo(ctx)
 	e := &execution{
 		in: in, id: info.WorkflowExecution.ID, startedAt: workflow.Now(ctx).UnixMilli(), calls: map[int]*call{},
-		status: signals.Running, limits: signals.Limits{}.WithDefaults(), pausedSeqs: map[int]bool{},
+		status: signals.Running, limits: signals.Limits{}.WithDefaults(), pausedSeqs: map[int]bool{}, localTask: -1, within: true,
 	}
 	if runtime, id, ok := signals.ParseWorkflowID(e.id); ok {
 		e.id = id
@@ -100,7 +104,7 @@ func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 		e.in.Runtime = signals.DefaultRuntime
 	}
 	e.updatedAt = e.startedAt
-	_, e.attributes = workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusKey)
+	_, e.attributes = workflow.GetTypedSearchAttributes(ctx).GetKeyword(runtimeKey)
 	return e
 }
 

@@ -73,6 +73,10 @@ func (e *execution) wait(ctx workflow.Context, w signals.Wait) (signals.Outcome,
 		return *o, nil
 	}
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.within }) // perhaps no timer is needed
+	if o := e.answerTo(w); o != nil {
+		return *o, nil
+	}
 	timers, cancel := workflow.WithCancel(ctx)
 	timeout := workflow.NewTimerWithOptions(timers, waitAtMost, workflow.TimerOptions{Summary: "a client waits"})
 	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || timeout.IsReady() })

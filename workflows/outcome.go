@@ -37,13 +37,12 @@ func (p *preview[T]) add(item T, size int) {
 	p.items = append(p.items, item)
 }
 
-// setStatus tells visibility and the Web UI. The start of the execution said "running" already.
+// setStatus tells visibility and the Web UI. What Temporal's own status tells needs no search attribute: an execution
+// that has none runs, or has completed.
 func (e *execution) setStatus(ctx workflow.Context, status signals.Status) {
 	e.status = status
-	if e.shown == "" && status == signals.Running {
-		e.shown = status
-	}
-	if e.attributes && e.shown != status {
+	plain := e.shown == "" && (status == signals.Running || status == signals.Completed)
+	if e.attributes && e.shown != status && !plain {
 		e.shown = status
 		_ = workflow.UpsertTypedSearchAttributes(ctx, runtimeKey.ValueSet(e.in.Runtime), statusKey.ValueSet(string(status)))
 	}

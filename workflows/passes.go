@@ -21,25 +21,58 @@ const passBound = time.Hour
 // carriedBytes bounds the values that travel to a pass beside references to their events.
 const carriedBytes = 512 * 1024
 
+// localBound is a backstop too: a local pass leaves the workflow task long before.
+const localBound = 8 * time.Second
+
 // pass runs one pass and takes up its result.
 func (e *execution) pass(ctx workflow.Context) {
 	input := e.passInput()
-	given := input.Given
 	ctx, e.cancelPass = workflow.WithCancel(ctx)
 	defer func() { e.cancelPass = nil }()
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound, HeartbeatTimeout: HeartbeatTimeout,
-		WaitForCancellation: true, Summary: e.passSummary(input),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
-	})
-	var r signals.PassResult
-	err := workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)).Get(ctx, &r)
+	r, err := e.localPass(ctx, input)
+	if err != nil && e.end == nil {
+		r, err = activityPass(ctx, input, e.passSummary(input))
+	}
 	switch {
 	case err == nil:
-		e.absorb(ctx, r, given)
+		e.absorb(ctx, r, input.Given)
 	case e.end == nil:
 		e.fail("Pass %d failed: %s", input.Pass, activityMessage(err))
 	}
+}
+
+var errElsewhere = errors.New("the pass does not run inside this workflow task")
+
+// localPass tries the pass inside the workflow task: as a local activity, which has the result in history without a
+// single event but its marker. A pass that takes longer, or may not run so on this worker, answers that it goes on as
+// an activity of its own. What history says decides, never this worker's options, so that any worker replays it.
+//
+// Of several local passes in one workflow task the results together could exceed what the server takes, so there is one.
+func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r signals.PassResult, err error) {
+	task := workflow.GetInfo(ctx).GetCurrentHistoryLength()
+	if e.pinned != nil && !e.pinned.LocalPasses || e.more || task == e.localTask {
+		return r, errElsewhere
+	}
+	e.within = true
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: localBound, Summary: e.passSummary(input), RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	err = workflow.ExecuteLocalActivity(ctx, signals.PassActivity, input).Get(ctx, &r)
+	e.localTask, e.within = workflow.GetInfo(ctx).GetCurrentHistoryLength(), false
+	if err == nil && r.End == signals.PassElsewhere {
+		err = errElsewhere
+	}
+	return r, err
+}
+
+func activityPass(ctx workflow.Context, input signals.PassInput, summary string) (r signals.PassResult, err error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound, HeartbeatTimeout: HeartbeatTimeout,
+		WaitForCancellation: true, Summary: summary,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
+	})
+	err = workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)).Get(ctx, &r)
+	return r, err
 }
 
 func activityMessage(err error) string {
@@ -51,7 +84,7 @@ func activityMessage(err error) string {
 }
 
 func (e *execution) passInput() signals.PassInput {
-	e.again = false
+	e.again, e.more = false, e.again
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
 		Decided: len(e.decisions) > 0, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),

@@ -74,6 +74,8 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 		if scheduled := h.activities[a.ScheduledEventId]; scheduled != nil {
 			scheduled.failure = a.Failure
 		}
+	case enumspb.EVENT_TYPE_MARKER_RECORDED:
+		return h.marked(e.GetMarkerRecordedEventAttributes())
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
 		h.Result = &signals.ExecutionResult{}
 		return h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
@@ -105,11 +107,32 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 		a.result = result
 		return nil
 	}
+	return h.passed(result)
+}
+
+// marked takes the result of a local activity, which stands in a marker: the SDK writes there what no event tells.
+func (h *History) marked(m *historypb.MarkerRecordedEventAttributes) error {
+	if m.MarkerName != "LocalActivity" || m.Details["result"] == nil {
+		return nil
+	}
+	var local struct{ ActivityType string }
+	if err := h.decode(m.Details["data"], &local); err != nil {
+		return err
+	}
+	if local.ActivityType != signals.PassActivity {
+		return nil
+	}
+	return h.passed(m.Details["result"])
+}
+
+func (h *History) passed(result *commonpb.Payloads) error {
 	var r signals.PassResult
 	if err := h.decode(result, &r); err != nil {
 		return err
 	}
-	h.Passes = append(h.Passes, r)
+	if r.End != signals.PassElsewhere {
+		h.Passes = append(h.Passes, r)
+	}
 	return nil
 }
 

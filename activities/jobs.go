@@ -1,0 +1,140 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// job is a pass that runs on this worker, apart from the activity that answers with its result. A pass that begins as a
+// local activity and takes longer than a workflow task may stay open goes on by itself; the regular activity that the
+// workflow starts then takes it over, so that nothing is repeated. On another worker that activity begins anew: what a
+// pass does may be repeated, and only the result that history takes counts.
+type job struct {
+	after  string // the nonce of the pass before
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when result and err are there
+	result signals.PassResult
+	err    error
+
+	mu      sync.Mutex
+	pulse   *pulse // of the activity that answers, once that is a regular one
+	waiting bool   // for a free sandbox
+}
+
+// begin starts a pass. It ends when it is done, or cancelled; not with ctx, whose values it uses.
+func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	j := &job{after: in.After, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(j.done)
+		defer cancel(nil)
+		j.result, j.err = a.run(ctx, in, j.report)
+	}()
+	return j
+}
+
+// report notes whether the pass waits for a free sandbox, for the heartbeat to tell.
+func (j *job) report(waiting bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.waiting = waiting; j.pulse != nil {
+		j.pulse.waiting(waiting)
+	}
+}
+
+// follow waits for the job as the regular activity that answers with its result.
+func (j *job) follow(ctx context.Context, p *pulse) (signals.PassResult, error) {
+	j.mu.Lock()
+	if j.pulse = p; j.waiting {
+		p.waiting(true)
+	}
+	j.mu.Unlock()
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		j.cancel(context.Cause(ctx))
+		<-j.done
+	}
+	return j.result, j.err
+}
+
+// jobs are the passes that left their local activity and wait to be taken over, by run.
+type jobs struct {
+	mu    sync.Mutex
+	byRun map[string]*job
+}
+
+// takeOverWithin is how long a pass that nobody takes over goes on: the activity began on another worker.
+const takeOverWithin = 5 * time.Second
+
+var errNotTakenOver = errors.New("the pass goes on at another worker")
+
+// leave lets a job go on until somebody takes it over.
+func (s *jobs) leave(runID string, j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byRun == nil {
+		s.byRun = map[string]*job{}
+	}
+	if old := s.byRun[runID]; old != nil {
+		old.cancel(errNotTakenOver)
+	}
+	s.byRun[runID] = j
+	time.AfterFunc(takeOverWithin, func() {
+		if s.remove(runID, j) {
+			j.cancel(errNotTakenOver)
+		}
+	})
+}
+
+func (s *jobs) remove(runID string, j *job) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byRun[runID] != j {
+		return false
+	}
+	delete(s.byRun, runID)
+	return true
+}
+
+// takeOver returns the job of a run's pass that is left here, if it is the one that in asks for.
+func (s *jobs) takeOver(runID string, in signals.PassInput) *job {
+	s.mu.Lock()
+	j := s.byRun[runID]
+	s.mu.Unlock()
+	if j == nil || !s.remove(runID, j) {
+		return nil
+	}
+	if j.after != in.After {
+		j.cancel(errNotTakenOver)
+		return nil
+	}
+	return j
+}
+
+// within runs a pass for as long as a workflow task may stay open for it. A pass that is not done by then is left to the
+// regular activity that follows, and what cannot run here now is that activity's to tell, with retries and heartbeats:
+// both are nil.
+func (a *Activities) within(ctx context.Context, in signals.PassInput) *job {
+	if a.LocalPass < 0 || a.checkWorker(in, a.missing(in)) != nil {
+		return nil
+	}
+	j := a.begin(ctx, in)
+	budget := time.NewTimer(a.LocalPass)
+	defer budget.Stop()
+	select {
+	case <-j.done:
+		return j
+	case <-budget.C:
+		a.jobs.leave(activity.GetInfo(ctx).WorkflowExecution.RunID, j)
+	case <-ctx.Done():
+		j.cancel(context.Cause(ctx))
+	}
+	return nil
+}
