@@ -196,14 +196,26 @@ func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcom
 	}
 }
 
+// recovery is how long an execution may take to find a worker after several of its workflow tasks were lost with theirs;
+// the server refuses updates meanwhile.
+const recovery = 30 * time.Second
+
 func (c *Client) update(ctx context.Context, id, name string, arg, out any) error {
-	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name, Args: []any{payload.MustRaw(arg)}, WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	if err != nil {
-		return err
+	for began := time.Now(); ; {
+		handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+			WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name, Args: []any{payload.MustRaw(arg)}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		})
+		var notReady *serviceerror.WorkflowNotReady
+		switch {
+		case err == nil:
+			return handle.Get(ctx, out)
+		case !errors.As(err, &notReady) || time.Since(began) > recovery:
+			return err
+		}
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
 	}
-	return handle.Get(ctx, out)
 }
 
 // Approve lets pending calls run and waits for the outcome after that. An approval that does not apply changes nothing

@@ -29,14 +29,14 @@ func method(name string, class connectors.Class, execute func(connectors.Context
 
 func TestMemoryServesOnlyThePassAfter(t *testing.T) {
 	var m memory
-	m.put(&remembered{runID: "r", nonce: "n1"})
+	m.put(&remembered{runID: "r", nonce: "n1", log: signals.NewLog()})
 	require.Nil(t, m.take("r", "n0"), "another pass was recorded since")
 	require.Nil(t, m.take("r", "n1"), "what was taken in vain is gone")
-	m.put(&remembered{runID: "r", nonce: "n1"})
+	m.put(&remembered{runID: "r", nonce: "n1", log: signals.NewLog()})
 	require.NotNil(t, m.take("r", "n1"))
 	require.Nil(t, m.take("r", "n1"), "no two attempts share it")
 	for i := range memoryKept + 10 {
-		m.put(&remembered{runID: fmt.Sprint(i), nonce: "n"})
+		m.put(&remembered{runID: fmt.Sprint(i), nonce: "n", log: signals.NewLog()})
 	}
 	require.Nil(t, m.take("0", "n"), "the oldest goes")
 	require.NotNil(t, m.take(fmt.Sprint(memoryKept), "n"))

@@ -71,7 +71,7 @@ type jobs struct {
 }
 
 // takeOverWithin is how long a pass that nobody takes over goes on: the activity began on another worker.
-const takeOverWithin = 5 * time.Second
+const takeOverWithin = 10 * time.Second
 
 var errNotTakenOver = errors.New("the pass goes on at another worker")
 

@@ -34,6 +34,7 @@ const childVariable = "CODEMODE_E2E_WORKER"
 // childConfig tells a worker process what to be.
 type childConfig struct {
 	Address, Runtime, Dir, Name string
+	LocalPass                   time.Duration
 }
 
 var shared struct {
@@ -75,7 +76,9 @@ func runChild(config string) {
 		panic(err)
 	}
 	l := &lab{dir: cfg.Dir, name: cfg.Name}
-	w, err := codemode.NewWorker(context.Background(), dial(cfg.Address), codemode.Options{Runtime: cfg.Runtime, Connectors: []connectors.Connector{l.connector()}})
+	w, err := codemode.NewWorker(context.Background(), dial(cfg.Address), codemode.Options{
+		Runtime: cfg.Runtime, Connectors: []connectors.Connector{l.connector()}, LocalPass: cfg.LocalPass,
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -106,6 +109,19 @@ func setUp(t *testing.T) *bench {
 	return b
 }
 
+// eachWay runs a test with passes inside workflow tasks, as long as they may be, and with each pass an activity of its
+// own: what survives a crash must not depend on it.
+func eachWay(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Parallel()
+	for name, localPass := range map[string]time.Duration{"local": 5 * time.Second, "activity": -1} {
+		t.Run(name, func(t *testing.T) {
+			b := setUp(t)
+			b.options.LocalPass = localPass
+			test(t, b)
+		})
+	}
+}
+
 func (b *bench) clientFor(c client.Client) *codemode.Client {
 	cc, err := codemode.NewClient(c, codemode.ClientOptions{Runtime: b.runtime})
 	require.NoError(b.t, err)
@@ -125,7 +141,7 @@ func (b *bench) worker() *codemode.Worker {
 // process starts a worker in a process of its own.
 func (b *bench) process(name string) *os.Process {
 	b.t.Helper()
-	config, _ := json.Marshal(childConfig{Address: b.address, Runtime: b.runtime, Dir: b.lab.dir, Name: name})
+	config, _ := json.Marshal(childConfig{Address: b.address, Runtime: b.runtime, Dir: b.lab.dir, Name: name, LocalPass: b.options.LocalPass})
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+string(config))
 	cmd.Stderr = os.Stderr

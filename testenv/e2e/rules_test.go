@@ -366,16 +366,6 @@ func TestNoWorker(t *testing.T) {
 	b.completed("1", b.wait("later"))
 }
 
-func TestEventsOfReads(t *testing.T) {
-	b := setUp(t)
-	b.worker()
-	o := b.run(`for (let i = 0; i < 100; i++) await lab.read({name: String(i)}); return 1`)
-	d, err := shared.client.DescribeWorkflowExecution(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "")
-	require.NoError(t, err)
-	require.LessOrEqual(t, d.WorkflowExecutionInfo.HistoryLength, int64(15))
-	require.Len(t, o.Calls, 100)
-}
-
 func TestManyGates(t *testing.T) {
 	b := setUp(t)
 	b.worker()
