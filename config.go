@@ -22,8 +22,10 @@ type Config struct {
 	Serve []string
 	// Connectors stand in the order of the file, which is the one that programs and models see.
 	Connectors []ConnectorConfig
-	Limits     ConfigLimits
-	Sandbox    sandbox.IsolatedOptions
+	// Outbound lets programs fetch; nil: they cannot.
+	Outbound *OutboundConfig
+	Limits   ConfigLimits
+	Sandbox  sandbox.IsolatedOptions
 	// Modules are what programs may import: source by name.
 	Modules map[string]string
 }
@@ -40,6 +42,12 @@ type ConnectorConfig struct {
 	OwnQueue bool
 	// Hint says in a few words what the connector is for, in the tool's description.
 	Hint string
+}
+
+// OutboundConfig is the section outbound: where a program's fetch may go, and the rules for it.
+type OutboundConfig struct {
+	connectors.OutboundOptions
+	Rules []connectors.Rule
 }
 
 // ConfigLimits are the entries of limits; zero fields have their defaults.
@@ -74,6 +82,7 @@ func (r *configReader) config(root *yaml.Node, c *Config) {
 		"runtime":    func(key string, n *yaml.Node) { r.runtime(key, n, c) },
 		"serve":      func(key string, n *yaml.Node) { c.Serve = r.args(key, n) },
 		"connectors": func(key string, n *yaml.Node) { c.Connectors = r.connectors(key, n) },
+		"outbound":   func(key string, n *yaml.Node) { c.Outbound = r.outbound(key, n) },
 		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
 		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
@@ -117,6 +126,10 @@ func (c *Config) Options() (Options, error) {
 		if len(connector.Rules) > 0 {
 			o.Rules[connector.Name] = connector.Rules
 		}
+	}
+	if c.Outbound != nil {
+		o.Connectors = append(o.Connectors, connectors.Outbound(c.Outbound.OutboundOptions))
+		o.Rules[connectors.OutboundName] = c.Outbound.Rules
 	}
 	return o, nil
 }

@@ -18,6 +18,8 @@ func (r *configReader) connectors(key string, n *yaml.Node) []ConnectorConfig {
 	for _, e := range r.entries(key, n) {
 		if err := checkConnector(e.key); err != nil {
 			r.fail(e.name, "%v", err)
+		} else if e.key == connectors.OutboundName {
+			r.fail(e.name, `the name "outbound" is that of fetch: give its hosts in a section "outbound" beside "connectors"`)
 		}
 		list = append(list, r.connector(e))
 	}

@@ -54,6 +54,7 @@ connectors:
     taskQueue: own
   remote:
     mcp: { url: "http://127.0.0.1:9/sse", transport: sse, headers: { Authorization: "Bearer ${TRACKER_TOKEN}" }, startTimeout: 5s }
+outbound: { hosts: [api.example.com, "http://127.0.0.1:9"], timeout: 5s, maxResponse: 1KiB, private: true, tools: { post: { requiresApproval: true } } }
 limits: { passTimeout: 30s, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
 sandbox: { reuse: 0, children: 3, require: [seccomp] }
 `)
@@ -77,6 +78,9 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 		RunTimeMs: (2 * time.Hour).Milliseconds(), HistoryBytes: 40 << 20, HistoryEvents: 1000,
 	}}, c.Limits)
 	checkRules(t, c.Connectors[0].Rules)
+	require.Equal(t, connectors.OutboundOptions{Hosts: []string{"api.example.com", "http://127.0.0.1:9"}, Timeout: 5 * time.Second, MaxResponseBytes: 1024, Private: true},
+		c.Outbound.OutboundOptions)
+	require.Equal(t, "post", c.Outbound.Rules[0].Pattern)
 	o, err := c.Options()
 	require.NoError(t, err)
 	require.Equal(t, "demo", o.Runtime)
@@ -84,7 +88,7 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 	require.Equal(t, c.Limits.Limits, o.Limits)
 	require.Equal(t, []string{"another"}, o.Serve)
 	require.Equal(t, []string{"another"}, o.OwnQueues)
-	require.Len(t, o.Connectors, 3)
+	require.Len(t, o.Connectors, 4)
 	require.Len(t, o.Rules["tracker"], 5)
 	require.Equal(t, sandbox.IsolatedOptions{Memory: 256 << 20, Reuse: -1, Children: 3, Require: []string{"seccomp"}}, o.Sandbox)
 }
@@ -168,6 +172,9 @@ func TestConfigMistakes(t *testing.T) {
 		{"an arg is a list", connector("mcp:\n  command: x\n  args:\n    - a\n    - [b]"), f + `7: item 2 of "args" must be text, but is a list`},
 		{"env is a list", connector("mcp: { command: x, env: [A=b] }"), f + `3: "env" must be a mapping, but is a list`},
 		{"env is nothing", connector("mcp:\n  command: x\n  env:\n    TOKEN:"), f + `6: "TOKEN" must be text, but is empty`},
+		{"outbound without hosts", "outbound: {}", f + `1: "outbound" needs "hosts", the list of those that programs may reach`},
+		{"outbound host", "outbound: { hosts: [\"*\"] }", f + `1: "*" is too wide for a host: only "*." before a name of two parts or more stands for others`},
+		{"connector outbound", "connectors: { outbound: { mcp: { command: x } } }", f + `1: the name "outbound" is that of fetch: give its hosts in a section "outbound" beside "connectors"`},
 		{"serve", "serve: [c]\n" + connector(`mcp: { command: x }`), f + `1: "serve" names "c", which is no connector with "taskQueue: own"`},
 		{"rate", tools(`x: { ratePerSecond: -1 }`), f + `5: "ratePerSecond" must be a number above 0, but is -1`},
 		{"concurrent", tools(`x: { maxConcurrent: 0 }`), f + `5: "maxConcurrent" must be a whole number from 1 on, but is 0`},

@@ -27,7 +27,6 @@ var mayImport = map[string][]string{
 	"activities/snippets":  {"signals", "signals/payload"},
 	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "connectors/discovery", "activities/history", "activities/snippets"},
 	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history", "activities/snippets"},
-	"codemodetest":         {"", "signals", "sandbox", "connectors"},
 	"worker":               {"", "signals", "connectors"},
 	"starter":              {"", "signals", "sandbox"},
 }

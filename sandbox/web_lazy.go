@@ -13,6 +13,7 @@ var lazyModules = []struct {
 	{name: "events", globals: []string{"DOMException", "Event", "CustomEvent", "EventTarget", "AbortController", "AbortSignal"}},
 	{name: "text", globals: []string{"TextEncoder", "TextDecoder", "atob", "btoa", "Blob"}},
 	{name: "http", globals: []string{"Headers", "Request", "Response"}},
+	{name: "fetch"}, // loaded by the global of that name, if the connector "outbound" is there
 	{name: "clone", globals: []string{"structuredClone"}},
 	{name: "crypto", globals: []string{"crypto"}},
 	{name: "intl", globals: []string{"Intl"}},

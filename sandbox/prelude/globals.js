@@ -48,7 +48,8 @@
   });
   plain('self', global);
   const outside = kit.join([...namespaces, 'codemode'], ', ');
-  plain('fetch', async () => {
+  if (namespaces.includes('outbound')) plain('fetch', (...args) => load('fetch').fetch(...args));
+  else plain('fetch', async () => {
     throw new NativeTypeError(`fetch is not available: programs reach the outside through connectors (${outside})`);
   });
 

@@ -78,6 +78,7 @@
       this.#used = this.#bytes !== null;
       return this.#blob ? this.#blob.bytes() : (this.#bytes ?? new Uint8Array(0)).slice();
     }
+    now() { return this.#blob ? this.#blob.bytes() : this.#bytes; } // a promise for a Blob's
     get used() { return this.#used; }
     get empty() { return this.#bytes === null; }
   }
@@ -95,8 +96,10 @@
     tag(C);
   }
 
+  let from; // puts where an answer came from
   class Response {
     #state;
+    static { from = (response, url) => { response.#state.url = url; return response; }; }
     constructor(body = null, init = {}) {
       const { status = 200, statusText = '', headers } = init ?? {};
       if (!(status >= 200 && status <= 599)) throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.');
@@ -167,5 +170,11 @@
   }
   readable(Request);
   tag(Headers);
-  return { Headers, Request, Response };
+  // For fetch: what a request carries, and the response that a connector's answer stands for.
+  const sent = (request) => bodies.get(request).now();
+  const received = ({ status, statusText, url, headers, body }) => {
+    const response = new Response([204, 205, 304].includes(status) ? null : body, { status, statusText, headers });
+    return from(response, url);
+  };
+  return { Headers, Request, Response, sent, received };
 });
