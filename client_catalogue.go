@@ -43,6 +43,31 @@ func (c *Client) Method(ctx context.Context, connector, method string) (*signals
 	return m, json.Unmarshal(answer, &m)
 }
 
+// Methods lists all methods of the runtime's connectors.
+func (c *Client) Methods(ctx context.Context) ([]signals.Method, error) {
+	var all []signals.Method
+	for from := 0; ; {
+		answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethods, From: from})
+		if err != nil {
+			return nil, err
+		}
+		var page signals.Methods
+		if err := json.Unmarshal(answer, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Methods...)
+		if from = page.Next; from == 0 {
+			return all, nil
+		}
+	}
+}
+
+// Ask puts a question to the catalogue of a worker and gives the answer's JSON: the one way behind Search, Describe,
+// Method and Tool, for questions that have no method of their own.
+func (c *Client) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {
+	return c.ask(ctx, question)
+}
+
 // ToolOptions change what a model is told. The zero value tells it what the worker's configuration says.
 type ToolOptions struct {
 	// Description replaces the whole text.

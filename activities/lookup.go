@@ -86,6 +86,11 @@ func (l lookups) answer(ctx context.Context, in signals.CatalogueInput) (any, er
 		return l.tool(in), nil
 	case signals.CatalogueMethod:
 		return l.method(in.Target), nil
+	case signals.CatalogueMethods:
+		return l.methods(in.From), nil
+	}
+	if answer, ok := l.utcp(in); ok {
+		return answer, nil
 	}
 	return nil, fmt.Errorf("this worker's catalogue does not answer %q: update the worker", in.Kind)
 }

@@ -156,12 +156,16 @@ func TestSyncProgramsAskTheCatalogue(t *testing.T) {
 		return [text, found.length, list_tools(), tools_info({tool_names: ['a']}), get_required_keys_for_tool({tool_name: 'a'}), __interfaces];`)
 	for _, method := range []string{"utcp.interface", "utcp.search", "utcp.list", "utcp.info", "utcp.keys", "utcp.interfaces"} {
 		d.host.methods[method] = func(args json.RawMessage) (string, error) {
-			text, err := json.Marshal(method + string(args))
+			var answer any = method + string(args)
+			if method == "utcp.info" {
+				answer = map[string]any{"text": answer, "found": 1}
+			}
+			text, err := json.Marshal(answer)
 			return string(text), err
 		}
 	}
 	r := d.finish()
-	require.JSONEq(t, `["utcp.interface{\"target\":\"store.w_put\"}",36,"utcp.list{}","utcp.info{\"names\":[\"a\"]}","utcp.keys{\"target\":\"a\"}","utcp.interfaces{}"]`, string(r.Value))
+	require.JSONEq(t, `["utcp.interface{\"target\":\"store.w_put\"}",35,"utcp.list{}","utcp.info{\"names\":[\"a\"]}","utcp.keys{\"target\":\"a\"}","utcp.interfaces{}"]`, string(r.Value))
 	require.Len(t, d.host.calls, 6, "answers are replayed")
 }
 

@@ -14,8 +14,19 @@ const (
 const (
 	CatalogueSearch   = "search"
 	CatalogueDescribe = "describe"
-	CatalogueTool     = "tool"   // a Tool
-	CatalogueMethod   = "method" // a Method, null where there is none of the name Target
+	CatalogueTool     = "tool"    // a Tool
+	CatalogueMethod   = "method"  // a Method, null where there is none of the name Target
+	CatalogueMethods  = "methods" // Methods
+)
+
+// Questions in UTCP's words, which programs of the synchronous mode ask, too.
+const (
+	CatalogueUTCPSearch     = "utcp.search"
+	CatalogueUTCPList       = "utcp.list"
+	CatalogueUTCPInfo       = "utcp.info"
+	CatalogueUTCPKeys       = "utcp.keys"
+	CatalogueUTCPInterface  = "utcp.interface"
+	CatalogueUTCPInterfaces = "utcp.interfaces"
 )
 
 // CatalogueInput is a question to the catalogue. Which fields count depends on the kind.
@@ -26,6 +37,13 @@ type CatalogueInput struct {
 	Connector string `json:"connector,omitempty"`
 	Limit     int    `json:"limit,omitempty"`
 	Target    string `json:"target,omitempty"`
+	// Names are tools, Most is how many of them (nil: the default, 0: all), and Budget is the size of the answer in
+	// characters, in UTCP's questions.
+	Names  []string `json:"names,omitempty"`
+	Most   *int     `json:"most,omitempty"`
+	Budget int      `json:"budget,omitempty"`
+	// From is how many methods earlier pages gave.
+	From int `json:"from,omitempty"`
 	// Description replaces the tool's text; Hints, by connector, go before the worker's own.
 	Description string            `json:"description,omitempty"`
 	Hints       map[string]string `json:"hints,omitempty"`
@@ -41,6 +59,12 @@ type Method struct {
 	Revertable       bool   `json:"revertable,omitempty"`
 	// InputSchema is the JSON Schema that arguments are validated against; missing where there is none, or a huge one.
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+}
+
+// Methods is one page of all methods. The next page starts From Next, if that is not 0.
+type Methods struct {
+	Methods []Method `json:"methods"`
+	Next    int      `json:"next,omitempty"`
 }
 
 // ToolName is the name of the one tool that models are given.

@@ -4,7 +4,7 @@
   'use strict';
   const { host, plain } = kit;
   const { create, defineProperty } = Object;
-  const NativeString = String, NativeNumber = Number, NativeArray = Array;
+  const NativeString = String, NativeNumber = Number, namesOf = Array.from;
   const ask = (method, args) => host.issue('codemode', method, args, true, true);
   const named = (input, key) => NativeString(input?.[key]);
   plain('__getToolInterface', (name) => ask('utcp.interface', { target: NativeString(name) }));
@@ -12,9 +12,9 @@
   plain('list_tools', () => ask('utcp.list', create(null)));
   plain('search_tools', (input) => {
     const args = { query: named(input, 'task_description') };
-    if (input?.limit !== undefined) args.limit = NativeNumber(input.limit);
+    if (input?.limit !== undefined) args.most = NativeNumber(input.limit);
     return ask('utcp.search', args);
   });
-  plain('tools_info', (input) => ask('utcp.info', { names: NativeArray.from(input?.tool_names ?? [], NativeString) }));
+  plain('tools_info', (input) => ask('utcp.info', { names: namesOf(input?.tool_names ?? [], NativeString) }).text);
   plain('get_required_keys_for_tool', (input) => ask('utcp.keys', { target: named(input, 'tool_name') }));
 });
