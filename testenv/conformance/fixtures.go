@@ -11,9 +11,12 @@ import (
 type fixtures struct {
 	store *store
 	mcp   *mcpServer
+	api   *apiServer
 }
 
-func newFixtures() *fixtures { return &fixtures{store: newStore(), mcp: newMCPServer()} }
+func newFixtures() *fixtures {
+	return &fixtures{store: newStore(), mcp: newMCPServer(), api: newAPIServer()}
+}
 
 // connectors makes a connector set of the option conns.
 func (f *fixtures) connectors(names []string) ([]connectors.Connector, error) {
@@ -35,7 +38,7 @@ func (f *fixtures) connector(name string) (connectors.Connector, error) {
 	case "mcp":
 		return f.mcp.connector(), nil
 	case "api":
-		return nil, notSupported("connector api (OpenAPI)")
+		return f.api.connector(), nil
 	}
 	ping := func(connectors.Context, json.RawMessage) (any, error) { return "pong", nil }
 	return connectors.New(name, "", connectors.Method{Name: "ping", Class: connectors.Read, Execute: ping}), nil
@@ -47,7 +50,7 @@ func (f *fixtures) received(connector string) (any, error) {
 	case "mcp":
 		return f.mcp.received(), nil
 	case "api":
-		return nil, notSupported("connector api (OpenAPI)")
+		return f.api.received(), nil
 	}
 	return nil, fmt.Errorf("the connector %q keeps no list of requests", connector)
 }

@@ -106,11 +106,32 @@ func (today) Unsave(ctx context.Context, c *codemode.Client, name string) (any, 
 }
 
 func (today) Util(function string, args []json.RawMessage) (any, error) {
-	if function != "sanitizeToolName" {
+	call, ok := utilities[function]
+	if !ok {
 		return nil, notSupported("util " + function)
 	}
-	if len(args) != 1 || text(args[0]) != nil {
-		return nil, fmt.Errorf("sanitizeToolName takes one text")
+	if len(args) != len(call.takes) {
+		return nil, fmt.Errorf("%s takes %d arguments", function, len(call.takes))
 	}
-	return connectors.SanitizeToolName(get[string](args[0])), nil
+	for i, check := range call.takes {
+		if err := check(args[i]); err != nil {
+			return nil, fmt.Errorf("%s, argument %d: %w", function, i+1, err)
+		}
+	}
+	return call.do(args), nil
+}
+
+// utilities are the pure functions by the reference's names.
+var utilities = map[string]struct {
+	takes []argument
+	do    func(args []json.RawMessage) any
+}{
+	"sanitizeToolName": {[]argument{text}, func(a []json.RawMessage) any { return connectors.SanitizeToolName(get[string](a[0])) }},
+	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return discovery.JSONSchemaToType(a[0], get[string](a[1])) }},
+	"truncateResult": {[]argument{anything, anything}, func(a []json.RawMessage) any {
+		return discovery.TruncateResult(a[0], get[discovery.TruncateOptions](a[1]))
+	}},
+	"truncateResponse": {[]argument{text, anything}, func(a []json.RawMessage) any {
+		return discovery.TruncateResponse(get[string](a[0]), get[discovery.TruncateOptions](a[1]))
+	}},
 }
