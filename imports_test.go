@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "connectors/discovery", "connectors/utcp", "activities/history", "activities/snippets"},
 	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history", "activities/snippets"},
 	"worker":               {"", "signals", "connectors"},
+	"starter/mcpserver":    {"", "signals", "connectors", "connectors/discovery", "connectors/utcp"},
 	"starter":              {"", "signals", "sandbox"},
 }
 

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/spf13/cobra"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/starter/mcpserver"
+)
+
+type mcpFlags struct {
+	http    string
+	tokens  string
+	tls     [2]string
+	surface string
+	by      string
+	wait    time.Duration
+	budget  int
+	chars   int
+	limit   time.Duration
+}
+
+func (c *cli) mcpVerb() *cobra.Command {
+	var f mcpFlags
+	cmd := c.verb("mcp", "Serve models over MCP", shapeRecord, cobra.NoArgs, func(cmd *cobra.Command, _ []string) (answer, error) {
+		return answer{}, c.serveMCP(cmd.Context(), f)
+	})
+	cmd.Long = "Offer the runtime to models as an MCP server, on standard input and output or over HTTP.\n\n" +
+		"--surface codemode is one tool that runs a program, utcp the tools of UTCP's code mode bridge (for RLM and others),\n" +
+		"direct each method of the connectors as a tool. No tool approves anything: where a call needs a person, one is asked\n" +
+		"at clients that can ask, and elsewhere the answer says how a person decides."
+	cmd.Flags().StringVar(&f.http, "http", "", "serve HTTP at this `address`: streamable at /mcp, the older SSE at /sse")
+	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` of names and bearer tokens, one pair a line; needed beyond this machine")
+	cmd.Flags().StringVar(&f.tls[0], "tls-cert", "", "`file` with the server's certificate")
+	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
+	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode), "which tools there are: codemode, utcp or direct")
+	cmd.Flags().StringVar(&f.by, "by", c.user, "`name` of who decides at the client, for the record")
+	cmd.Flags().DurationVar(&f.wait, "wait", 55*time.Second, "answer that an execution is still running after this `duration`")
+	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
+	cmd.Flags().IntVar(&f.chars, "answer-chars", 11_500, "`number` of characters of an answer, on surface utcp")
+	cmd.Flags().DurationVar(&f.limit, "call-limit", 28*time.Second, "longest `duration` of a program, on surface utcp")
+	return cmd
+}
+
+func (f mcpFlags) check() error {
+	switch {
+	case !slices.Contains(mcpserver.Surfaces, mcpserver.Surface(f.surface)):
+		return usagef("--surface %s: the surfaces are %v", f.surface, mcpserver.Surfaces)
+	case f.wait <= 0 || f.budget <= 0 || f.chars < 1000 || f.limit <= 0:
+		return usagef("--wait, --tokens-per-answer and --call-limit must be more than 0, --answer-chars at least 1000")
+	case (f.tls[0] == "") != (f.tls[1] == ""):
+		return usagef("give --tls-cert and --tls-key, or neither")
+	case f.http == "" && (f.tokens != "" || f.tls[0] != ""):
+		return usagef("--tokens and --tls-cert are for --http")
+	case f.http != "" && f.tokens == "" && !mcpserver.Loopback(f.http):
+		return usagef("--http %s can be reached from other machines, so it needs --tokens FILE (or an address like 127.0.0.1:8080)", f.http)
+	}
+	return nil
+}
+
+func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	s, err := mcpserver.New(ctx, c.mcpOptions(conn.Client, f))
+	if err != nil {
+		return err
+	}
+	if f.http == "" {
+		return mcpserver.ServeStdio(ctx, s, c.in, c.out)
+	}
+	return c.listen(ctx, s, f)
+}
+
+func (c *cli) mcpOptions(runtime *codemode.Client, f mcpFlags) mcpserver.Options {
+	return mcpserver.Options{
+		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars, CallLimit: f.limit, By: f.by,
+		HowToDecide: func(id string) string { return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id)) },
+	}
+}
+
+func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error {
+	var authenticate mcpserver.Authenticate
+	if f.tokens != "" {
+		var err error
+		if authenticate, err = mcpserver.ReadTokens(f.tokens); err != nil {
+			return usageError{err}
+		}
+	}
+	listener, err := net.Listen("tcp", f.http)
+	if err != nil {
+		return usageError{err}
+	}
+	web := &http.Server{Handler: mcpserver.Handler(s, authenticate), ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // streams are never idle: executions go on without them
+	fmt.Fprintf(c.err, "serving MCP at http://%s/mcp\n", listener.Addr())
+	if f.tls[0] != "" {
+		err = web.ServeTLS(listener, f.tls[0], f.tls[1])
+	} else {
+		err = web.Serve(listener)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

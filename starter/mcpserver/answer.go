@@ -1,0 +1,96 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// told is what a model reads of an outcome: without the calls, and within its budget.
+type told struct {
+	Status      signals.Status    `json:"status"`
+	ExecutionID string            `json:"executionId,omitempty"`
+	Result      json.RawMessage   `json:"result,omitempty"`
+	Pending     []pending         `json:"pending,omitempty"`
+	Error       string            `json:"error,omitempty"`
+	Position    *signals.Position `json:"position,omitempty"`
+	Logs        json.RawMessage   `json:"logs,omitempty"`
+	Message     string            `json:"message,omitempty"`
+}
+
+type pending struct {
+	Seq    int             `json:"seq"`
+	Method string          `json:"method"`
+	Args   json.RawMessage `json:"args,omitempty"`
+}
+
+// answer gives an outcome to a client: whole as structured content, shortened as text.
+func (d *door) answer(out signals.Outcome, err error) *mcp.CallToolResult {
+	if err != nil {
+		return failed("%s", err)
+	}
+	text, err := signals.Marshal(d.tell(out))
+	if err != nil {
+		return failed("the outcome of %s cannot be written as JSON: %s", out.ExecutionID, err)
+	}
+	result := mcp.NewToolResultStructured(out, string(text))
+	result.IsError = out.Status == signals.Failed || out.Status == signals.Rejected
+	return result
+}
+
+func (d *door) tell(out signals.Outcome) told {
+	t := told{
+		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position,
+		Error: discovery.TruncateResponse(out.Error, discovery.TruncateOptions{MaxTokens: d.Tokens / 2}),
+	}
+	switch out.Status {
+	case signals.Running:
+		t.Message = "Still running. Call again with this executionId to get its outcome."
+	case signals.Paused:
+		t.Pending, t.Message = d.shownPending(out), d.pausedText(out)
+	}
+	rest := d.Tokens - len(t.Error)/4
+	if len(out.Logs) > 0 {
+		logs, _ := signals.Marshal(out.Logs)
+		t.Logs = discovery.TruncateResult(logs, discovery.TruncateOptions{MaxTokens: rest / 4})
+		rest -= len(t.Logs) / 4
+	}
+	if len(out.Result) > 0 {
+		t.Result = discovery.TruncateResult(out.Result, discovery.TruncateOptions{MaxTokens: rest})
+	}
+	if out.Partial {
+		t.Message = strings.TrimSpace(t.Message + " Parts of this outcome were left out for their size; the execution's record has them.")
+	}
+	return t
+}
+
+// maxPending is how many pending calls a model is told of one by one.
+const maxPending = 20
+
+func (d *door) shownPending(out signals.Outcome) []pending {
+	list := out.Pending[:min(len(out.Pending), maxPending)]
+	shown := make([]pending, len(list))
+	for i, p := range list {
+		budget := discovery.TruncateOptions{MaxTokens: d.Tokens / 2 / len(list)}
+		shown[i] = pending{Seq: p.Seq, Method: p.Connector + "." + p.Method, Args: discovery.TruncateResult(p.Args, budget)}
+	}
+	return shown
+}
+
+func (d *door) pausedText(out signals.Outcome) string {
+	var names []string
+	for _, p := range out.Pending[:min(len(out.Pending), maxPending)] {
+		names = append(names, p.Connector+"."+p.Method)
+	}
+	if more := len(out.Pending) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("Waiting for a person to approve %s. You cannot approve it: tell the user, who decides %s. "+
+		"Do not run the program again; the execution goes on by itself after the decision. Then call again with this executionId.",
+		strings.Join(names, ", "), d.HowToDecide(out.ExecutionID))
+}

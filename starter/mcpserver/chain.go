@@ -1,0 +1,115 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// chain writes the answers of call_tool_chain: one block of JSON that stays parseable however much it must be shortened.
+type chain struct {
+	limit int // characters of the result that the caller wants
+	chars int // characters of the whole answer
+}
+
+// What success is comes first, so that even a client that cuts answers off sees it.
+type chainSuccess struct {
+	Success bool            `json:"success"`
+	Value   json.RawMessage `json:"nonMcpContentResults"`
+	Logs    []string        `json:"logs"`
+}
+
+type chainFailure struct {
+	Success bool     `json:"success"`
+	Error   string   `json:"error"`
+	Value   *string  `json:"nonMcpContentResults"`
+	Logs    []string `json:"logs"`
+}
+
+func (c chain) success(out signals.Outcome) *mcp.CallToolResult {
+	value := out.Result
+	if len(value) == 0 {
+		value = json.RawMessage("null")
+	}
+	logs := shortened(bridgeLines(out.Logs), c.chars/4)
+	room := c.chars - encoded(chainSuccess{Value: json.RawMessage("null"), Logs: logs})
+	value = c.cut(value, room)
+	return block(chainSuccess{Success: true, Value: value, Logs: logs})
+}
+
+const cutMark = "...\nmax_output_size exceeded"
+
+// cut shortens a value that is too long to the beginning of its JSON, as a string with a mark at its end.
+func (c chain) cut(value json.RawMessage, room int) json.RawMessage {
+	if len(value) <= room && signals.Units(value) <= c.limit {
+		return value
+	}
+	text := []rune(string(value))
+	for keep := min(len(text), c.limit, max(0, room)); ; keep = keep * 9 / 10 {
+		short, _ := signals.Marshal(string(text[:keep]) + cutMark)
+		if len(short) <= room || keep == 0 {
+			return short
+		}
+	}
+}
+
+func (c chain) failure(message string, logs []string) *mcp.CallToolResult {
+	message = signals.Cut(message, c.chars/3)
+	line := "[ERROR] Code execution failed: " + message
+	logs = append(shortened(bridgeLines(logs), c.chars/4), line)
+	return block(chainFailure{Error: message, Logs: logs})
+}
+
+func block(v any) *mcp.CallToolResult {
+	text, err := signals.Marshal(v)
+	if err != nil {
+		return failed("the answer cannot be written as JSON: %s", err)
+	}
+	return mcp.NewToolResultText(string(text))
+}
+
+func encoded(v any) int {
+	text, _ := signals.Marshal(v)
+	return len(text)
+}
+
+// bridgeLines are console lines with the bridge's prefixes.
+func bridgeLines(logs []string) []string {
+	lines := make([]string, len(logs))
+	for i, line := range logs {
+		switch {
+		case strings.HasPrefix(line, "[warn] "):
+			line = "[WARN] " + line[len("[warn] "):]
+		case strings.HasPrefix(line, "[error] "):
+			line = "[ERROR] " + line[len("[error] "):]
+		}
+		lines[i] = line
+	}
+	return lines
+}
+
+// shortened keeps the newest lines that fit.
+func shortened(lines []string, room int) []string {
+	size, from := 0, len(lines)
+	for from > 0 {
+		if size += encoded(lines[from-1]) + 1; size > room {
+			break
+		}
+		from--
+	}
+	if from == 0 {
+		return lines
+	}
+	if from == len(lines) {
+		return []string{signals.Cut(lines[len(lines)-1], room/2)}
+	}
+	return append([]string{fmt.Sprintf("[%d earlier lines left out]", from)}, lines[from:]...)
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }

@@ -1,0 +1,105 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Surface is what tools a server offers.
+type Surface string
+
+// The surfaces.
+const (
+	Codemode Surface = "codemode"
+	UTCP     Surface = "utcp"
+	Direct   Surface = "direct"
+)
+
+// Surfaces are all of them.
+var Surfaces = []Surface{Codemode, UTCP, Direct}
+
+// Runtime runs programs: a codemode.Client.
+type Runtime interface {
+	Execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error)
+	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
+	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
+	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
+	Cancel(ctx context.Context, id string) (bool, error)
+	Tool(ctx context.Context, o codemode.ToolOptions) (signals.Tool, error)
+	Method(ctx context.Context, connector, method string) (*signals.Method, error)
+	Methods(ctx context.Context) ([]signals.Method, error)
+	Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error)
+}
+
+// Options of a server. Only Runtime is required.
+type Options struct {
+	Runtime Runtime
+	// Surface is what tools there are; empty is Codemode.
+	Surface Surface
+	// Tool changes the description of the codemode tool.
+	Tool codemode.ToolOptions
+	// Tokens is the budget of what a model is given as text; 0 is 6,000.
+	Tokens int
+	// Wait is how long a tool call waits for an execution before it answers that this is still running, so that clients
+	// with a limit of their own learn its id; 0 is 55 s. Waiting for a person does not count.
+	Wait time.Duration
+	// AnswerChars is how long an answer of the surface UTCP may get, since RLM cuts off what is longer; 0 is 11,500.
+	AnswerChars int
+	// CallLimit bounds the time that a program of the surface UTCP asks for; 0 is 28 s, a little less than RLM waits.
+	CallLimit time.Duration
+	// By is who decides when a person answers at the client, where no front door authenticated anybody.
+	By string
+	// HowToDecide tells a model, for an execution, how a person decides; empty says that the approval inbox does.
+	HowToDecide func(executionID string) string
+}
+
+func (o Options) withDefaults() Options {
+	o.Surface = cmp.Or(o.Surface, Codemode)
+	o.Tokens = cmp.Or(o.Tokens, 6000)
+	o.Wait = cmp.Or(o.Wait, 55*time.Second)
+	o.AnswerChars = cmp.Or(o.AnswerChars, 11_500)
+	o.CallLimit = cmp.Or(o.CallLimit, 28*time.Second)
+	if o.HowToDecide == nil {
+		o.HowToDecide = func(string) string { return "in the approval inbox" }
+	}
+	return o
+}
+
+// door is a server with what its tools need.
+type door struct {
+	Options
+	mcp *server.MCPServer
+}
+
+// New makes a server of the surface. It asks the runtime for its methods if the surface is Direct.
+func New(ctx context.Context, o Options) (*server.MCPServer, error) {
+	d := &door{Options: o.withDefaults()}
+	options := []server.ServerOption{server.WithToolCapabilities(true), server.WithRecovery(), server.WithElicitation()}
+	switch d.Surface {
+	case Codemode:
+		d.mcp = server.NewMCPServer("codemode", "1.0.0", append(options, server.WithToolFilter(d.describe))...)
+		d.mcp.AddTool(codemodeTool(), d.runProgram)
+	case UTCP:
+		d.mcp = server.NewMCPServer("CodeMode-MCP", "1.0.0", options...)
+		d.addUTCP()
+	case Direct:
+		d.mcp = server.NewMCPServer("codemode", "1.0.0", options...)
+		return d.mcp, d.addMethods(ctx)
+	default:
+		return nil, fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)
+	}
+	return d.mcp, nil
+}
+
+func failed(format string, args ...any) *mcp.CallToolResult {
+	return mcp.NewToolResultErrorf(format, args...)
+}

@@ -1,0 +1,112 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// session is one tool call of a client: who it is from, and how far it has come.
+type session struct {
+	*door
+	token    mcp.ProgressToken // nil: the client wants no progress
+	progress float64
+	canAsk   bool // the client asks people
+	client   string
+	asserted string // who the front door authenticated
+	mu       sync.Mutex
+}
+
+func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *session {
+	s := &session{door: d, asserted: caller(ctx)}
+	if request.Params.Meta != nil {
+		s.token = request.Params.Meta.ProgressToken
+	}
+	if with, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		s.client = with.GetClientInfo().Name
+		_, asks := with.(server.SessionWithElicitation)
+		form := with.GetClientCapabilities().Elicitation
+		s.canAsk = asks && form != nil && (form.Form != nil || form.URL == nil)
+	}
+	return s
+}
+
+// execute runs a program and answers with its outcome, after what a person decides about it at the client.
+func (s *session) execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error) {
+	o.ID = signals.NewExecutionID(time.Now())
+	out, err := s.await(ctx, o.ID, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
+	return s.decided(ctx, out, err)
+}
+
+// outcome is that of an execution that exists already.
+func (s *session) outcome(ctx context.Context, id string) (signals.Outcome, error) {
+	if err := signals.CheckExecutionID(id); err != nil {
+		return signals.ErrorOutcome(id, err.Error()), nil
+	}
+	out, err := s.await(ctx, id, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Wait(ctx, id, 0) })
+	return s.decided(ctx, out, err)
+}
+
+// await does something that takes long, tells the client so, and gives up waiting in time for the client to be told.
+func (s *session) await(ctx context.Context, id string, do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
+	limited, cancel := context.WithTimeout(ctx, s.Wait)
+	defer cancel()
+	defer s.report(ctx, "execution "+id+" is running")()
+	out, err := do(limited)
+	var none *codemode.NoWorkerError
+	switch {
+	case errors.Is(err, codemode.ErrNotFound):
+		return signals.ErrorOutcome(id, signals.NoExecution(id)), nil
+	case err != nil && limited.Err() != nil && !errors.As(err, &none):
+		return signals.Outcome{Status: signals.Running, ExecutionID: id, Calls: []signals.Call{}}, nil
+	}
+	return out, err
+}
+
+// progressEvery is often enough for clients that give up on a server that is silent for some seconds.
+const progressEvery = 5 * time.Second
+
+// report sends progress at once and then now and again, until the function that it returns is called.
+func (s *session) report(ctx context.Context, what string) (stop func()) {
+	if s.token == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		began, ticker := time.Now(), time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		for text := what; ; text = fmt.Sprintf("%s (%s)", what, time.Since(began).Round(time.Second)) {
+			s.notify(ctx, text)
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+func (s *session) notify(ctx context.Context, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.progress++
+	// A client that takes no notifications misses nothing that it needs.
+	_ = s.mcp.SendNotificationToClient(ctx, "notifications/progress", map[string]any{
+		"progressToken": s.token, "progress": s.progress, "message": message,
+	})
+}
