@@ -88,7 +88,9 @@ func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
 func (c *cli) mcpOptions(runtime *codemode.Client, f mcpFlags) mcpserver.Options {
 	return mcpserver.Options{
 		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars, CallLimit: f.limit, By: f.by,
-		HowToDecide: func(id string) string { return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id)) },
+		HowToDecide: func(id string) string {
+			return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id))
+		},
 	}
 }
 
