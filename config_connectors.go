@@ -130,6 +130,7 @@ func (r *configReader) openAPI(key string, n *yaml.Node, o *connectors.OpenAPIOp
 		"baseURL":       text(&o.BaseURL),
 		"headers":       func(key string, n *yaml.Node) { o.Headers = r.strings(key, n) },
 		"credentials":   func(key string, n *yaml.Node) { o.Credentials = r.credentials(key, n) },
+		"verbs":         func(key string, n *yaml.Node) { o.Verbs = r.verbs(key, n) },
 		"rawRequest":    flag(&o.RawRequest),
 		"exposeSpec":    flag(&o.ExposeSpec),
 		"fullResponses": flag(&o.FullResponses),
@@ -139,6 +140,19 @@ func (r *configReader) openAPI(key string, n *yaml.Node, o *connectors.OpenAPIOp
 	if found["document"] == nil {
 		r.fail(n, `%s needs "document", the file or URL of the OpenAPI document`, key)
 	}
+}
+
+var httpVerbs = []string{"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "HEAD"}
+
+func (r *configReader) verbs(key string, n *yaml.Node) []string {
+	list := r.args(key, n)
+	for _, verb := range list {
+		if !slices.Contains(httpVerbs, strings.ToUpper(verb)) {
+			r.fail(n, "%s must be a list of %s, but is %s", key, strings.Join(httpVerbs, ", "), shown(n))
+			break
+		}
+	}
+	return list
 }
 
 // credentials reads what the document's security schemes are filled with.

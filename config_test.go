@@ -175,6 +175,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"outbound without hosts", "outbound: {}", f + `1: "outbound" needs "hosts", the list of those that programs may reach`},
 		{"outbound host", "outbound: { hosts: [\"*\"] }", f + `1: "*" is too wide for a host: only "*." before a name of two parts or more stands for others`},
 		{"connector outbound", "connectors: { outbound: { mcp: { command: x } } }", f + `1: the name "outbound" is that of fetch: give its hosts in a section "outbound" beside "connectors"`},
+		{"verbs", connector(`openapi: { document: ./shop.json, verbs: [GET, FETCH] }`), f + `3: "verbs" must be a list of GET, PUT, POST, DELETE, PATCH, OPTIONS, HEAD, but is a list`},
 		{"serve", "serve: [c]\n" + connector(`mcp: { command: x }`), f + `1: "serve" names "c", which is no connector with "taskQueue: own"`},
 		{"rate", tools(`x: { ratePerSecond: -1 }`), f + `5: "ratePerSecond" must be a number above 0, but is -1`},
 		{"concurrent", tools(`x: { maxConcurrent: 0 }`), f + `5: "maxConcurrent" must be a whole number from 1 on, but is 0`},

@@ -29,6 +29,9 @@ type OpenAPIOptions struct {
 	Credentials map[string]OpenAPICredential
 	// Instructions stand instead of the document's title and description.
 	Instructions string
+	// Verbs are those whose operations become methods, such as GET and HEAD for an
+	// API that is only read. Empty: all.
+	Verbs []string
 	// RawRequest adds the method "request", a [Write] that sends any request to the server.
 	RawRequest bool
 	// ExposeSpec adds the method "spec", which gives the document.

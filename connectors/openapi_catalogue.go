@@ -97,7 +97,7 @@ func (c *apiCatalogue) listItem(path string, items ...apiNode) {
 		item, ok := owners[verb]
 		node := item.get(verb)
 		switch {
-		case !ok:
+		case !ok || !c.api.wants(verb):
 		case !isObject(node.raw):
 			c.warn("%s %s is left out: it is not an object", strings.ToUpper(verb), path)
 		default:
@@ -106,6 +106,10 @@ func (c *apiCatalogue) listItem(path string, items ...apiNode) {
 			c.operations = append(c.operations, op)
 		}
 	}
+}
+
+func (c *openAPIConnector) wants(verb string) bool {
+	return len(c.opts.Verbs) == 0 || slices.ContainsFunc(c.opts.Verbs, func(v string) bool { return strings.EqualFold(v, verb) })
 }
 
 // reservedOperations are names that the connector itself may need, or that

@@ -249,3 +249,8 @@ func TestOpenAPIKeepsWhatDidNotChange(t *testing.T) {
 	assert.Same(t, first, c.latest())
 	assert.Len(t, server.all(), 2, "read again each time")
 }
+
+func TestOpenAPIVerbs(t *testing.T) {
+	set := newSet(t, nil, OpenAPI("api", OpenAPIOptions{Data: readTestdata(t, "api.json"), Verbs: []string{"GET", "put"}}))
+	assert.Equal(t, []string{"get_user", "put_usersid", "get_users", "get_user_2"}, methodNames(set, "api"))
+}
