@@ -28,6 +28,11 @@ type ClientOptions struct {
 	TransformResult TransformResult
 	// Logger is for warnings; nil is slog's default.
 	Logger *slog.Logger
+	// Namespace is the Temporal client's, which deletions have to name; empty is "default".
+	Namespace string
+	// MaxExecutions, when set, makes each Execute delete closed executions beyond the newest that many before its own,
+	// and wait a few seconds for that. Nil leaves retention to the namespace.
+	MaxExecutions *int
 }
 
 // Client starts executions of one runtime, decides what they wait for, and reads their records.
@@ -37,6 +42,9 @@ type Client struct {
 	dc       converter.DataConverter
 	shape    TransformResult
 	log      *slog.Logger
+
+	namespace     string
+	maxExecutions *int
 }
 
 // NewClient makes a client on a Temporal client, which stays the caller's to close.
@@ -50,7 +58,10 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	return &Client{temporal: c, runtime: o.Runtime, dc: o.DataConverter, shape: o.TransformResult, log: o.Logger}, signals.CheckRuntime(o.Runtime)
+	return &Client{
+		temporal: c, runtime: o.Runtime, dc: o.DataConverter, shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
+		maxExecutions: o.MaxExecutions,
+	}, signals.CheckRuntime(o.Runtime)
 }
 
 // ExecuteOptions of one execution. The zero value gives it an id of its own and waits for the first outcome.
@@ -94,6 +105,7 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	}
 	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose, Synchronous: o.Synchronous})
 	options := c.startOptions(code, o)
+	defer c.retaining(ctx, o.ID)()
 	if o.NoWait {
 		return c.start(ctx, options, in, o.ID)
 	}
@@ -278,12 +290,8 @@ func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for {
-		out, err := c.Wait(ctx, id, 1<<30)
-		if err != nil || out.Status.Terminal() {
-			return true, err
-		}
-	}
+	_, err = c.waitEnd(ctx, id)
+	return true, err
 }
 
 // guard cancels the context it returns with a NoWorkerError as cause when a wait turns out to be for nobody.

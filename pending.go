@@ -233,7 +233,11 @@ func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAct
 
 // open reports whether the execution exists and has not closed.
 func (c *Client) open(ctx context.Context, id string) (bool, error) {
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
+	return c.isOpen(ctx, signals.WorkflowID(c.runtime, id))
+}
+
+func (c *Client) isOpen(ctx context.Context, workflowID string) (bool, error) {
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if isNotFound(err) {
 		return false, nil
 	}

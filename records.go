@@ -4,15 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 	"time"
-
-	commonpb "go.temporal.io/api/common/v1"
-	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/workflow/v1"
-	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/converter"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/signals"
@@ -29,9 +21,13 @@ func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 		return nil, err
 	}
 	record, err := c.fold(h, id)
-	if err == nil && h.Result == nil && h.Closed == "" {
+	if err != nil {
+		return nil, err
+	}
+	if h.Result == nil && h.Closed == "" {
 		c.overlay(ctx, record)
 	}
+	_, err = c.join(ctx, h, record)
 	return record, err
 }
 
@@ -54,6 +50,9 @@ func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
 	}
 	if h.Closed != "" {
 		r.Status, r.Error = signals.Failed, "The workflow was "+h.Closed+" from outside"
+		if err := log.Give(h.Loose(log), h.Source); err != nil {
+			return nil, fmt.Errorf("fold the end of %s: %w", id, err)
+		}
 	}
 	if h.Result == nil {
 		r.Log = log.Calls()
@@ -152,6 +151,9 @@ func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome,
 	if err != nil {
 		return signals.Outcome{}, err
 	}
+	if _, err := c.join(ctx, h, r); err != nil {
+		return signals.Outcome{}, err
+	}
 	return c.transform(ctx, c.outcomeOf(h, r)), nil
 }
 
@@ -216,103 +218,4 @@ func fillActions(actions []signals.PendingAction, calls []signals.Call) {
 			}
 		}
 	}
-}
-
-// ListOptions of Executions. The zero value lists the newest 20 of any status.
-type ListOptions struct {
-	Limit  int // 0 is 20
-	Status signals.Status
-}
-
-// Executions lists records, newest first, without their logs. Lists may lag a second behind.
-func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
-	if o.Limit == 0 {
-		o.Limit = 20
-	}
-	ids, err := c.ids(ctx, "", o.Status)
-	if err != nil {
-		return nil, err
-	}
-	records := []signals.Record{}
-	for len(ids) > 0 && len(records) < o.Limit {
-		few := ids[:min(len(ids), atOnce)]
-		ids = ids[len(few):]
-		found, err := c.shows(ctx, few)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range found {
-			if r != nil && (o.Status == "" || r.Status == o.Status) && len(records) < o.Limit {
-				r.Log = nil
-				records = append(records, *r)
-			}
-		}
-	}
-	return records, nil
-}
-
-func (c *Client) shows(ctx context.Context, ids []string) ([]*signals.Record, error) {
-	records := make([]*signals.Record, len(ids))
-	group, ctx := errgroup.WithContext(ctx)
-	for i, id := range ids {
-		group.Go(func() (err error) {
-			records[i], err = c.Show(ctx, id)
-			return err
-		})
-	}
-	return records, group.Wait()
-}
-
-// ids lists execution ids from visibility, newest first. Executions that carry no search attributes, because the server
-// had none, are found by their workflow id, and kept whatever their status.
-func (c *Client) ids(ctx context.Context, filter string, status signals.Status) ([]string, error) {
-	query := fmt.Sprintf(`WorkflowType = "%s" AND WorkflowId STARTS_WITH "codemode/%s/"`, signals.ExecutionWorkflow, c.runtime)
-	if filter != "" {
-		query += " AND " + filter
-	}
-	var found []*workflow.WorkflowExecutionInfo
-	var token []byte
-	for {
-		page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 1000, NextPageToken: token})
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, page.Executions...)
-		if token = page.NextPageToken; len(token) == 0 {
-			break
-		}
-	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].StartTime.AsTime().After(found[j].StartTime.AsTime()) })
-	var ids []string
-	for _, w := range found {
-		_, id, ok := signals.ParseWorkflowID(w.Execution.WorkflowId)
-		if known := visibleStatus(w); ok && (status == "" || known == "" || known == status) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
-}
-
-// visibleStatus is what visibility knows of an execution's status; empty where the server has no search attributes.
-// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says.
-func visibleStatus(w *workflow.WorkflowExecutionInfo) signals.Status {
-	closed := w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
-	switch known := signals.Status(attribute(w, signals.AttributeStatus)); {
-	case attribute(w, signals.AttributeRuntime) == "", closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		return ""
-	case known == "" && closed:
-		return signals.Completed
-	case known == "":
-		return signals.Running
-	default:
-		return known
-	}
-}
-
-func attribute(w *workflow.WorkflowExecutionInfo, name string) string {
-	var value string
-	if p := w.GetSearchAttributes().GetIndexedFields()[name]; p != nil {
-		_ = converter.GetDefaultDataConverter().FromPayloads(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}}, &value)
-	}
-	return value
 }

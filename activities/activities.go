@@ -45,6 +45,7 @@ type Activities struct {
 	Options
 	memory    memory
 	jobs      jobs
+	effects   effects
 	catalogue func() *discovery.Catalogue
 }
 
@@ -83,4 +84,7 @@ func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.Pass, activity.RegisterOptions{Name: signals.PassActivity})
 	w.RegisterActivityWithOptions(a.Catalogue, activity.RegisterOptions{Name: signals.CatalogueActivity})
 	a.RegisterCalls(w)
+	w.RegisterActivityWithOptions(a.RollbackPlan, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
+	w.RegisterActivityWithOptions(a.PassEnd, activity.RegisterOptions{Name: signals.PassEndActivity})
+	w.RegisterActivityWithOptions(a.Dispose, activity.RegisterOptions{Name: signals.DisposeActivity})
 }

@@ -95,7 +95,8 @@ func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	return h.lookups.call(limited, c)
 }
 
-// Call is the activity of every gated call; its type in history is <connector>.<method>.
+// Call is the activity of every gated call, and of every undoing of one; its type in history is <connector>.<method>
+// or <connector>.<method>.revert.
 func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (converter.RawValue, error) {
 	var in signals.CallInput
 	if err := args.Get(&in); err != nil {
@@ -123,11 +124,14 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 	case err != nil:
 		return nil, applicationError(signals.ErrorConnector, err.Error(), false, 0)
 	}
+	if in.Revert != nil {
+		return nil, a.revert(ctx, in, method)
+	}
 	if err := a.checkEdited(method, in); err != nil {
 		return nil, err
 	}
 	value, err := method.Invoke(connectors.Context{
-		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, IdempotencyKey: in.Key, Attempt: int(activity.GetInfo(ctx).Attempt),
+		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, IdempotencyKey: in.Key, Attempt: attempt(ctx, in),
 		Progress: progress,
 	}, in.Args)
 	if err != nil {
@@ -137,6 +141,11 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
 	}
 	return value, nil
+}
+
+// attempt counts from 1: those that the workflow makes, and Temporal's repetitions of the one that runs.
+func attempt(ctx context.Context, in signals.CallInput) int {
+	return max(in.Attempt, 1) - 1 + int(activity.GetInfo(ctx).Attempt)
 }
 
 // checkEdited validates arguments that a person wrote; the program's own were validated when they were issued.

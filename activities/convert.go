@@ -65,14 +65,12 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 		result.Omitted = signals.TooLarge("The final result", r.Oversize, signals.MaxValueBytes)
 	}
 	for _, e := range r.Entries {
-		result.Entries = append(result.Entries, wireEntry(e))
+		entry := wireEntry(e)
+		entry.Revertable = a.revertable(entry)
+		result.Entries = append(result.Entries, entry)
 	}
 	for _, b := range r.Blocked {
-		result.Blocked = append(result.Blocked, signals.Blocked{
-			Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: signals.Class(b.Class), Approval: b.Approval,
-			Position: (*signals.Position)(b.Position), TimeoutMs: int64(b.Timeout / time.Millisecond),
-			Queue: a.queue(in.Runtime, b.Connector),
-		})
+		result.Blocked = append(result.Blocked, a.wireBlocked(in.Runtime, b))
 	}
 	for _, t := range r.Timers {
 		result.Timers = append(result.Timers, signals.Timer(t))
@@ -80,10 +78,32 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 	if in.Pinned == nil {
 		result.Pinned = &signals.Pinned{
 			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
-			LocalPasses: a.LocalPass > 0,
+			LocalPasses: a.LocalPass > 0, Hooks: a.hooks(),
 		}
 	}
 	return result
+}
+
+// wireBlocked adds what the method's policy says to what the sandbox knows of the call.
+func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) signals.Blocked {
+	blocked := signals.Blocked{
+		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: signals.Class(b.Class), Approval: b.Approval,
+		Position: (*signals.Position)(b.Position), TimeoutMs: int64(b.Timeout / time.Millisecond),
+		Queue: a.queue(runtime, b.Connector),
+	}
+	if method, err := a.Connectors.Lookup(b.Connector, b.Method); err == nil {
+		blocked.Revertable = method.Revert != nil
+	}
+	return blocked
+}
+
+// revertable: a pass's own call took effect and can be undone.
+func (a *Activities) revertable(e signals.Entry) bool {
+	if e.Internal() || e.Error != nil || e.Connector == signals.StepConnector || e.Ephemeral {
+		return false
+	}
+	method, err := a.Connectors.Lookup(e.Connector, e.Method)
+	return err == nil && method.Revert != nil
 }
 
 func wireEntry(e sandbox.Entry) signals.Entry {

@@ -28,9 +28,17 @@ type Reject struct {
 	Seq      *int   `json:"seq,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Continue bool   `json:"continue,omitempty"`
+	// All ends the execution whether or not anything is pending.
+	All bool `json:"all,omitempty"`
 	// By is a claim, AssertedBy is who the front door authenticated.
 	By         string `json:"by,omitempty"`
 	AssertedBy string `json:"assertedBy,omitempty"`
+}
+
+// Expire ends a paused execution, as its time limit would.
+type Expire struct {
+	// Before is the time, in epoch milliseconds, since which it must have been paused; 0 takes any paused one.
+	Before int64 `json:"before,omitempty"`
 }
 
 // Verdict is the answer to a decision sent as an update.
@@ -87,6 +95,9 @@ func (a Approve) Check() error {
 func (r Reject) Check() error {
 	if r.Seq != nil && *r.Seq < 0 {
 		return fmt.Errorf("seq %d is negative: seqs count from 0", *r.Seq)
+	}
+	if r.All && (r.Seq != nil || r.Continue) {
+		return errors.New("all ends the execution: it goes with neither seq nor continue")
 	}
 	return checkTexts(r.By, r.AssertedBy, r.Reason)
 }

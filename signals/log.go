@@ -85,6 +85,7 @@ func (l *Log) give(g Given, source Source) error {
 	l.settle(Entry{
 		ID: g.ID, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: s.Value, Error: s.Error, At: g.At,
 		Class: b.Class, Approval: b.Approval, Attempts: g.Attempts, Position: b.Position,
+		Revertable: b.Revertable, Source: g.Source,
 	})
 	return nil
 }
@@ -185,6 +186,7 @@ func (l *Log) settledCall(e Entry) Call {
 	c := Call{
 		Seq: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, State: Applied, Class: e.Class,
 		RequiresApproval: e.Approval, Ephemeral: e.Ephemeral, Attempts: e.Attempts, Position: e.Position, SettledAt: e.At,
+		Revertable: e.Revertable,
 	}
 	if !e.Ephemeral {
 		c.Result = e.Value
@@ -204,7 +206,7 @@ func (l *Log) settledCall(e Entry) Call {
 func (l *Log) openCall(b Blocked) Call {
 	c := Call{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, State: Executing, Class: b.Class,
-		RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: Digest(b.Args),
+		RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: Digest(b.Args), Revertable: b.Revertable,
 	}
 	if _, decided := l.Decisions[b.Seq]; b.Approval && !decided {
 		c.State = Pending

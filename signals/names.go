@@ -4,21 +4,27 @@ import (
 	"crypto/rand"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // Workflow and activity types as they stand in history.
 const (
-	ExecutionWorkflow = "codemode.Execution"
-	PassActivity      = "codemode.Pass"
+	ExecutionWorkflow    = "codemode.Execution"
+	RollbackWorkflow     = "codemode.Rollback"
+	PassActivity         = "codemode.Pass"
+	RollbackPlanActivity = "codemode.RollbackPlan"
+	PassEndActivity      = "codemode.PassEnd"
+	DisposeActivity      = "codemode.Dispose"
 )
 
 // Signals and the updates of the same names; both carry the same payloads.
 const (
-	SignalApprove = "approve"
-	SignalReject  = "reject"
-	SignalExpire  = "expire"
+	SignalApprove  = "approve"
+	SignalReject   = "reject"
+	SignalRollback = "rollback"
+	SignalExpire   = "expire"
 )
 
 // UpdateWait answers with the next outcome after a given pass.
@@ -72,6 +78,9 @@ func WorkflowID(runtime, executionID string) string {
 	return "codemode/" + runtime + "/" + executionID
 }
 
+// RollbackID is the workflow id of the nth rollback (from 1) of a closed execution.
+func RollbackID(workflowID string, n int) string { return fmt.Sprintf("%s/rollback/%d", workflowID, n) }
+
 // ParseWorkflowID splits the workflow id of an execution; ok is false for any other id.
 func ParseWorkflowID(id string) (runtime, executionID string, ok bool) {
 	parts := strings.Split(id, "/")
@@ -99,3 +108,19 @@ func CheckExecutionID(id string) error {
 // CallActivityID names the activity that makes attempt n (from 1) of a gated call. It is unique in a run, so a later
 // pass can find the call's result in history by it.
 func CallActivityID(seq, attempt int) string { return fmt.Sprintf("call-%d.%d", seq, attempt) }
+
+// RevertActivityID names the activity that makes attempt n (from 1) of undoing a call. What completed under it is undone.
+func RevertActivityID(seq, attempt int) string { return fmt.Sprintf("revert-%d.%d", seq, attempt) }
+
+// ParseRevertActivityID finds the seq in the id of an undoing activity; ok is false for any other id.
+func ParseRevertActivityID(id string) (seq int, ok bool) { return parseActivityID("revert-", id) }
+
+// ParseCallActivityID finds the seq in the id of a gated call's activity; ok is false for any other id.
+func ParseCallActivityID(id string) (seq int, ok bool) { return parseActivityID("call-", id) }
+
+func parseActivityID(prefix, id string) (seq int, ok bool) {
+	rest, ok := strings.CutPrefix(id, prefix)
+	text, _, dotted := strings.Cut(rest, ".")
+	seq, err := strconv.Atoi(text)
+	return seq, ok && dotted && err == nil
+}

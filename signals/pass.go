@@ -27,6 +27,8 @@ type ExecutionResult struct {
 	// Ended are calls that never settled, with the state that the end gave them.
 	Ended   []EndedCall `json:"ended,omitempty"`
 	EndedAt int64       `json:"endedAt"`
+	// Rollback is set where a rollback ended the execution, and in the result of codemode.Rollback.
+	Rollback *RollbackRecord `json:"rollback,omitempty"`
 }
 
 // ClosingResultBytes is the size up to which the workflow's own result repeats the program's value.
@@ -47,7 +49,8 @@ type Pinned struct {
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool `json:"searchAttributes"`
 	// LocalPasses: passes are first tried inside the workflow task, as local activities.
-	LocalPasses bool `json:"localPasses,omitempty"`
+	LocalPasses bool  `json:"localPasses,omitempty"`
+	Hooks       Hooks `json:"hooks,omitzero"`
 }
 
 // Limits bound an execution; a zero field means its default.
@@ -170,6 +173,10 @@ type Entry struct {
 	Position *Position `json:"position,omitempty"`
 	// Dropped: the pass was stopped before the call settled.
 	Dropped bool `json:"dropped,omitempty"`
+	// Revertable: the method has a revert.
+	Revertable bool `json:"revertable,omitempty"`
+	// Source is the activity that made a gated call. The fold sets it; no pass result has it.
+	Source string `json:"source,omitempty"`
 }
 
 // Internal says that the entry is replayed but is no call: a timer or a look-up.
@@ -187,6 +194,8 @@ type Blocked struct {
 	TimeoutMs int64           `json:"timeoutMs,omitempty"`
 	// Queue is the connector's own task queue; empty is the runtime's.
 	Queue string `json:"queue,omitempty"`
+	// Revertable: the method has a revert.
+	Revertable bool `json:"revertable,omitempty"`
 }
 
 // Timer is a program's timer that outlives the pass.
@@ -253,6 +262,10 @@ type CallInput struct {
 	Class       Class           `json:"class"`
 	// Edited: a person replaced the arguments, so they are validated before use.
 	Edited bool `json:"edited,omitempty"`
+	// Attempt counts those that the workflow makes, from 1; Temporal's own repetitions come on top.
+	Attempt int `json:"attempt,omitempty"`
+	// Revert makes the activity undo the call instead; Args and Key are not looked at then.
+	Revert *Revert `json:"revert,omitempty"`
 }
 
 // CallOutput is the result of a gated call's activity; a missing value is undefined.

@@ -71,6 +71,12 @@ type Call struct {
 	Note       string          `json:"note,omitempty"`
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
 	SettledAt  int64           `json:"settledAt,omitempty"`
+	// Revertable: a rollback can undo the call once it has taken effect.
+	Revertable bool `json:"revertable,omitempty"`
+	// RevertedAt is when a rollback undid the call.
+	RevertedAt int64 `json:"revertedAt,omitempty"`
+	// RevertError is why the newest rollback could not undo the call.
+	RevertError string `json:"revertError,omitempty"`
 	// Omitted says that args and result are left out here for their size; the full record has them.
 	Omitted bool `json:"omitted,omitempty"`
 }
@@ -83,10 +89,12 @@ type PendingAction struct {
 	Method      string          `json:"method"`
 	Args        json.RawMessage `json:"args,omitempty"`
 	ArgsDigest  string          `json:"argsDigest"`
-	Position    *Position       `json:"position,omitempty"`
-	Class       Class           `json:"class,omitempty"`
-	RequestedAt int64           `json:"requestedAt,omitempty"`
-	ExpiresAt   int64           `json:"expiresAt,omitempty"`
+	// Revertable: a rollback can undo the call once it has taken effect.
+	Revertable  bool      `json:"revertable,omitempty"`
+	Position    *Position `json:"position,omitempty"`
+	Class       Class     `json:"class,omitempty"`
+	RequestedAt int64     `json:"requestedAt,omitempty"`
+	ExpiresAt   int64     `json:"expiresAt,omitempty"`
 	// Refused is why the last approval of this call could not be used, such as edited arguments against the schema.
 	Refused string `json:"refused,omitempty"`
 	// Omitted says that args are left out here for their size; the full record has them.
@@ -132,6 +140,10 @@ type Record struct {
 	CreatedAt  int64           `json:"createdAt"`
 	UpdatedAt  int64           `json:"updatedAt"`
 	ExpiresAt  int64           `json:"expiresAt,omitempty"`
+	// Rollbacks are those that were tried, the oldest first.
+	Rollbacks []RollbackRecord `json:"rollbacks,omitempty"`
+	// HookErrors are what lifecycle hooks of connectors failed with.
+	HookErrors []string `json:"hookErrors,omitempty"`
 	// Total is the number of calls where the log is one page of them.
 	Total int `json:"total,omitempty"`
 }

@@ -96,7 +96,7 @@ func (e *execution) noteEntry(entry signals.Entry) {
 	}
 	c := &call{rec: signals.Call{
 		Seq: entry.ID, Connector: entry.Connector, Method: entry.Method, State: signals.Applied, Class: entry.Class,
-		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At,
+		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At, Revertable: entry.Revertable,
 	}}
 	if entry.Error != nil {
 		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, keptValue), entry.Error.Name
@@ -110,7 +110,7 @@ func (e *execution) noteBlocked(ctx workflow.Context, b signals.Blocked) {
 	c := &call{
 		rec: signals.Call{
 			Seq: b.Seq, Connector: b.Connector, Method: b.Method, State: signals.Executing, Class: b.Class,
-			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args),
+			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args), Revertable: b.Revertable,
 		},
 		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, open: true, cleared: true,
 		requestedAt: workflow.Now(ctx).UnixMilli(),

@@ -9,6 +9,11 @@ import (
 // close waits for the calls that run, since their effects belong to the record, and ends the workflow.
 func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 	_ = workflow.Await(ctx, func() bool { return e.running == 0 })
+	if e.end.status == signals.Completed || e.end.status == signals.Failed {
+		e.passEnd(ctx, e.end.status)
+	}
+	rollback := e.undoCalls(ctx)
+	e.dispose(ctx)
 	ended := e.endCalls()
 	e.status, e.answer = e.end.status, nil
 	e.setStatus(ctx, e.end.status)
@@ -17,11 +22,7 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 	r := signals.ExecutionResult{
 		Status: e.end.status, ExecutionID: e.id, Error: e.end.message, Position: e.end.position, Passes: e.passes,
 		Omitted: e.end.omitted, Ended: ended, EndedAt: workflow.Now(ctx).UnixMilli(),
-	}
-	for _, g := range append(e.decisions, e.settled...) {
-		if g.Kind != signals.GivenTimer {
-			r.Final = append(r.Final, g.Reference())
-		}
+		Final: e.unfolded(), Rollback: rollback,
 	}
 	if r.Omitted = r.Omitted || len(e.end.value) > signals.ClosingResultBytes; !r.Omitted {
 		r.Result = e.end.value

@@ -117,6 +117,9 @@ func (e *execution) reject(ctx workflow.Context, r signals.Reject) signals.Verdi
 	if e.end != nil {
 		return e.refuse(signals.NotPaused(e.id, e.end.status))
 	}
+	if r.All {
+		return e.rejectAll(ctx, r)
+	}
 	c, refusal := e.rejectable(r)
 	if refusal != "" {
 		return e.refuse(refusal)
@@ -135,6 +138,16 @@ func (e *execution) reject(ctx workflow.Context, r signals.Reject) signals.Verdi
 		e.stop(&ending{status: signals.Rejected, message: message, seq: &c.rec.Seq, decision: &decision})
 	}
 	return e.accept([]int{c.rec.Seq})
+}
+
+func (e *execution) rejectAll(ctx workflow.Context, r signals.Reject) signals.Verdict {
+	message := "Execution rejected by user"
+	if r.Reason != "" {
+		message += ": " + r.Reason
+	}
+	decision := signals.Decision{By: r.By, AssertedBy: r.AssertedBy, At: workflow.Now(ctx).UnixMilli(), Note: r.Reason}
+	e.stop(&ending{status: signals.Rejected, message: message, decision: &decision})
+	return e.accept(nil)
 }
 
 func (e *execution) rejectable(r signals.Reject) (*call, string) {
@@ -172,8 +185,15 @@ func (e *execution) resume() {
 const expired = "Expired awaiting approval"
 
 // expire ends a paused execution; any other it leaves alone.
-func (e *execution) expire() {
-	if e.status == signals.Paused {
-		e.stop(&ending{status: signals.Rejected, message: expired, decision: &signals.Decision{Note: "expired"}})
+func (e *execution) expire(x signals.Expire) signals.Verdict {
+	switch {
+	case e.end != nil:
+		return e.refuse(signals.NotPaused(e.id, e.end.status))
+	case e.status != signals.Paused:
+		return e.refuse(signals.NotPaused(e.id, e.status))
+	case x.Before != 0 && e.pausedAt >= x.Before:
+		return e.refuse(fmt.Sprintf("Execution %q has not been paused for so long.", e.id))
 	}
+	e.stop(&ending{status: signals.Rejected, message: expired, decision: &signals.Decision{Note: "expired"}})
+	return e.accept(nil)
 }

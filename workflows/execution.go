@@ -13,6 +13,7 @@ import (
 // Register adds the package's workflows to a worker.
 func Register(w worker.WorkflowRegistry) {
 	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
+	w.RegisterWorkflowWithOptions(Rollback, workflow.RegisterOptions{Name: signals.RollbackWorkflow})
 	w.RegisterWorkflowWithOptions(Snippet, workflow.RegisterOptions{Name: signals.SnippetWorkflow})
 	w.RegisterWorkflowWithOptions(Catalogue, workflow.RegisterOptions{Name: signals.CatalogueWorkflow})
 }
@@ -73,6 +74,8 @@ type execution struct {
 	attributes bool             // the server knows our search attributes
 	cancelPass workflow.CancelFunc
 	waiters    int
+	pausedAt   int64
+	toldPass   int // newest pass of which connectors were told that it left the execution at rest
 	end        *ending
 }
 
@@ -86,6 +89,7 @@ type ending struct {
 	diverged *int
 	seq      *int // the rejected call
 	decision *signals.Decision
+	rollback *signals.Rollback
 }
 
 func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
@@ -168,6 +172,10 @@ func (e *execution) rest(ctx workflow.Context) {
 	fired := e.startTimer(timers)
 	for e.end == nil && !e.resumable(*fired) {
 		paused := e.running == 0 && e.anyPending()
+		if paused && e.listening() {
+			e.passEnd(ctx, signals.Paused)
+			continue // a decision may have come meanwhile
+		}
 		if paused {
 			e.pause(ctx, timers)
 		} else if e.running == 0 && len(e.timers) == 0 {
@@ -211,6 +219,7 @@ func (e *execution) startTimer(ctx workflow.Context) *bool {
 // pause publishes the pending calls and arms the expiry. ctx of the timer ends with the rest.
 func (e *execution) pause(ctx, timers workflow.Context) {
 	e.setStatus(ctx, signals.Paused)
+	e.pausedAt = workflow.Now(ctx).UnixMilli()
 	e.pausedSeqs = map[int]bool{}
 	oldest := int64(0)
 	for _, c := range e.pending() {
@@ -225,7 +234,7 @@ func (e *execution) pause(ctx, timers workflow.Context) {
 		workflow.TimerOptions{Summary: "approval of " + e.pendingNames() + " expires"})
 	workflow.Go(timers, func(ctx workflow.Context) {
 		if timer.Get(ctx, nil) == nil {
-			e.expire()
+			e.expire(signals.Expire{})
 		}
 	})
 }

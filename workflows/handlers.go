@@ -21,13 +21,16 @@ const (
 func (e *execution) handle(ctx workflow.Context) error {
 	listen(ctx, signals.SignalApprove, "Let pending calls run. "+approveShape, func(ctx workflow.Context, a signals.Approve) { e.approve(ctx, a) })
 	listen(ctx, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, func(ctx workflow.Context, r signals.Reject) { e.reject(ctx, r) })
-	listen(ctx, signals.SignalExpire, "End the execution if it is paused.", func(workflow.Context, any) { e.expire() })
+	listen(ctx, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, func(ctx workflow.Context, r signals.Rollback) { e.rollback(ctx, r) })
+	listen(ctx, signals.SignalExpire, expireText, func(_ workflow.Context, x signals.Expire) { e.expire(x) })
 	return errors.Join(e.handleUpdates(ctx), e.handleQueries(ctx))
 }
 
 const (
-	approveShape = `All fields are optional: {"seqs": [0], "argsDigest": "…", "args": {…}, "by": "name", "note": "…"}. Without seqs all that is pending.`
-	rejectShape  = `{"seq": 0, "reason": "…", "by": "name", "continue": false}. With continue the program goes on with a RejectedError.`
+	approveShape  = `All fields are optional: {"seqs": [0], "argsDigest": "…", "args": {…}, "by": "name", "note": "…"}. Without seqs all that is pending.`
+	rejectShape   = `{"seq": 0, "reason": "…", "by": "name", "continue": false}. With continue the program goes on with a RejectedError.`
+	expireText    = "End the execution if it is paused."
+	rollbackShape = `{"by": "name", "note": "…"}. Every call that took effect and has a revert is undone, the last one first.`
 )
 
 // listen serves a signal for as long as the workflow runs.
@@ -46,7 +49,14 @@ func listen[T any](ctx workflow.Context, name, description string, take func(wor
 func (e *execution) handleUpdates(ctx workflow.Context) error {
 	approve := func(ctx workflow.Context, a signals.Approve) (signals.Verdict, error) { return e.approve(ctx, a), nil }
 	reject := func(ctx workflow.Context, r signals.Reject) (signals.Verdict, error) { return e.reject(ctx, r), nil }
+	rollback := func(ctx workflow.Context, r signals.Rollback) (signals.Verdict, error) {
+		return e.rollback(ctx, r), nil
+	}
+	expire := func(_ workflow.Context, x signals.Expire) (signals.Verdict, error) { return e.expire(x), nil }
 	return errors.Join(
+		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalExpire, expire, workflow.UpdateHandlerOptions{Description: expireText}),
+		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalRollback, rollback,
+			workflow.UpdateHandlerOptions{Description: "Stop the execution and undo what it did, and learn whether that applied. " + rollbackShape}),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalApprove, approve,
 			workflow.UpdateHandlerOptions{Description: "Let pending calls run, and learn whether that applied. " + approveShape}),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalReject, reject,

@@ -107,6 +107,7 @@ func (e *execution) actions(budget int) []signals.PendingAction {
 		a := signals.PendingAction{
 			ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
 			Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs, Refused: c.refused,
+			Revertable: c.rec.Revertable,
 		}
 		if budget -= len(c.args); len(c.args) > pendingValue || budget < 0 {
 			a.Omitted = true

@@ -35,8 +35,10 @@ type History struct {
 
 type activity struct {
 	id, kind string
+	input    *commonpb.Payloads
 	result   *commonpb.Payloads
 	failure  *failurepb.Failure
+	ended    int64 // epoch milliseconds; 0 while it has not completed
 }
 
 // Read reads the events of a run; an empty run id means the newest.
@@ -64,7 +66,7 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 		return h.decode(e.GetWorkflowExecutionStartedEventAttributes().Input, &h.Input)
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 		a := e.GetActivityTaskScheduledEventAttributes()
-		h.activities[e.EventId] = &activity{id: a.ActivityId, kind: a.ActivityType.Name}
+		h.activities[e.EventId] = &activity{id: a.ActivityId, kind: a.ActivityType.Name, input: a.Input}
 		h.byID[a.ActivityId] = h.activities[e.EventId]
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
 		a := e.GetActivityTaskCompletedEventAttributes()
@@ -104,7 +106,7 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 		return nil
 	}
 	if a.kind != signals.PassActivity {
-		a.result = result
+		a.result, a.ended = result, h.UpdatedAt
 		return nil
 	}
 	return h.passed(result)

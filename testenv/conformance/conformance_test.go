@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,16 +17,6 @@ const (
 	scenariosEnv = "CODEMODE_SCENARIOS"
 	defaultFile  = "testdata/scenarios.json"
 )
-
-// notYet are the sections that later issues build. Scenarios of them that pass already are in passAlready, which keeps
-// them passing. Both are for the default file only.
-var notYet = map[string]string{
-	"life-": "rollback, expiry, retention and hooks",
-}
-
-var passAlready = map[string]bool{
-	"life-12": true, "life-14": true,
-}
 
 // onPurpose are scenarios that the design answers differently, each with the reason. There are none.
 var onPurpose = map[string]string{}
@@ -68,11 +57,6 @@ func TestConformance(t *testing.T) {
 func skipped(id string) string {
 	if reason := onPurpose[id]; reason != "" {
 		return "answered differently on purpose: " + reason
-	}
-	for prefix, what := range notYet {
-		if strings.HasPrefix(id, prefix) && !passAlready[id] {
-			return "belongs to a later issue: " + what
-		}
 	}
 	return ""
 }

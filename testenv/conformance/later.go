@@ -19,7 +19,7 @@ type notSupported string
 func (n notSupported) Error() string { return "not supported yet: " + string(n) }
 
 // later is what the steps need beyond what the project has today. A new feature is plugged in by giving its method here
-// a body; the hooks of the fixture (store.set) and the connector api (fixtures.connector) are its other two gaps.
+// a body; the connector api (fixtures.connector) is its other gap.
 // Answers are encoded as JSON.
 type later interface {
 	// Options applies what a scenario asks of worker and client beyond names, connectors and timeout.
@@ -48,9 +48,7 @@ type toolOptions struct {
 type today struct{}
 
 func (today) Options(o options, c *codemode.ClientOptions) error {
-	if o.MaxExecutions != nil {
-		return notSupported("option maxExecutions")
-	}
+	c.MaxExecutions = o.MaxExecutions
 	switch o.Transform {
 	case "wrap":
 		c.TransformResult = func(_ context.Context, result json.RawMessage) (json.RawMessage, error) {
@@ -62,20 +60,28 @@ func (today) Options(o options, c *codemode.ClientOptions) error {
 	return nil
 }
 
-func (today) Rollback(context.Context, *codemode.Client, string) (string, error) {
-	return "", notSupported("rollback")
+// Rollback of an execution that does not exist does nothing.
+func (today) Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error) {
+	r, err := c.Rollback(ctx, id, "")
+	if err == nil && r.Err() != nil {
+		failed = r.Err().Error()
+	}
+	if errors.Is(err, codemode.ErrNotFound) {
+		err = nil
+	}
+	return failed, err
 }
 
-func (today) Expire(context.Context, *codemode.Client, time.Duration) (any, error) {
-	return nil, notSupported("expire")
+func (today) Expire(ctx context.Context, c *codemode.Client, maxAge time.Duration) (any, error) {
+	return c.Expire(ctx, maxAge)
 }
 
-func (today) Prune(context.Context, *codemode.Client, int) (any, error) {
-	return nil, notSupported("prune")
+func (today) Prune(ctx context.Context, c *codemode.Client, keep int) (any, error) {
+	return c.Prune(ctx, keep)
 }
 
-func (today) Delete(context.Context, *codemode.Client, string) (any, error) {
-	return nil, notSupported("delete")
+func (today) Delete(ctx context.Context, c *codemode.Client, id string) (any, error) {
+	return c.Delete(ctx, id)
 }
 
 func (today) Search(ctx context.Context, c *codemode.Client, query string) (any, error) {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,9 @@ import (
 
 // store is the connector of most scenarios. Its record is what they read back.
 type store struct {
-	mu   sync.Mutex
-	kept storeRecord
+	mu     sync.Mutex
+	kept   storeRecord
+	throws bool // its hooks fail
 }
 
 type storeRecord struct {
@@ -46,15 +48,46 @@ func (s *store) record() json.RawMessage {
 	return raw
 }
 
-// set makes the hooks fail, once connectors have any.
-func (s *store) set(throwHooks bool) error { return notSupported("set throwHooks") }
+// set makes the hooks fail, or no longer.
+func (s *store) set(throwHooks bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.throws = throwHooks
+	return nil
+}
+
+// hooked is the connector of a store with its hooks.
+type hooked struct {
+	connectors.Connector
+	*store
+}
+
+func (h hooked) PassEnd(_ context.Context, _, status string) error {
+	return h.hook(&h.kept.PassEnds, status)
+}
+
+func (h hooked) Dispose(_ context.Context, _, status string) error {
+	return h.hook(&h.kept.Disposed, status)
+}
+
+func (s *store) hook(list *[]string, status string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.throws {
+		return errors.New("the hook fails")
+	}
+	*list = append(*list, status)
+	return nil
+}
 
 // uncounted methods leave no trace in counts.
 var uncounted = []string{"whoami", "echo", "type_of", "typeOf", "dash-name", "boom_str"}
 
 type execute = func(connectors.Context, json.RawMessage) (any, error)
 
-func (s *store) connector() connectors.Connector {
+func (s *store) connector() connectors.Connector { return hooked{s.namespace(), s} }
+
+func (s *store) namespace() connectors.Connector {
 	write := connectors.Write
 	return connectors.New("store", "Use store for items.",
 		s.method("list_items", "List all items.", s.listItems),

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ type labArgs struct {
 	Name string `json:"name"`
 	Gate string `json:"gate"` // wait for the file of that name
 	Size int    `json:"size"`
+	Undo string `json:"undo"` // the undoing waits for the file of that name
 }
 
 func (l *lab) connector() connectors.Connector {
@@ -34,6 +36,8 @@ func (l *lab) connector() connectors.Connector {
 		l.method("write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("flaky_write", connectors.Write, l.flaky),
 		l.method("put", connectors.Idempotent, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
+		l.undoable(l.method("make", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })),
+		l.undoable(l.asking("make_asking")),
 		l.asking("ask"),
 	)
 }
@@ -42,6 +46,20 @@ func (l *lab) asking(name string) connectors.Method {
 	m := l.method(name, connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })
 	m.RequiresApproval = true
 	m.InputSchema = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
+	return m
+}
+
+// undoable makes a method that can be undone: the ledger says which result that was.
+func (l *lab) undoable(m connectors.Method) connectors.Method {
+	m.Revert = func(c connectors.Context, args, result json.RawMessage) error {
+		var a labArgs
+		var name string
+		if err := errors.Join(json.Unmarshal(args, &a), json.Unmarshal(result, &name)); err != nil {
+			return err
+		}
+		l.record(fmt.Sprintf("undo %s %s", name, c.IdempotencyKey))
+		return l.wait(c, a.Undo)
+	}
 	return m
 }
 

@@ -37,6 +37,8 @@ var searchAttributes = map[string]enumspb.IndexedValueType{
 	"CodemodeStatus":  enumspb.INDEXED_VALUE_TYPE_KEYWORD,
 }
 
+const ackInterval = 250 * time.Millisecond
+
 // dynamicConfig differs from the server's defaults where those are meant for clusters: the poll rates are per shard
 // and there is one shard here, so the default of 20 would allow one sequential workflow task every 50 ms.
 var dynamicConfig = dynamicconfig.StaticClient{
@@ -47,6 +49,9 @@ var dynamicConfig = dynamicconfig.StaticClient{
 	dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,
 	dynamicconfig.EnableEagerWorkflowStart.Key():                     true,
 	dynamicconfig.FrontendEnableUpdateWorkflowExecution.Key():        true,
+	// A closed workflow can be deleted once its queues have acknowledged the end, by default within 30 s.
+	dynamicconfig.TransferProcessorUpdateAckInterval.Key():   ackInterval,
+	dynamicconfig.VisibilityProcessorUpdateAckInterval.Key(): ackInterval,
 	// The default of 128,000 workflows bounds nothing on a laptop.
 	dynamicconfig.HistoryCacheHostLevelMaxSize.Key(): 8192,
 }

@@ -1,0 +1,206 @@
+package codemode
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// Rollback undoes what an execution did: every call that took effect and has a revert, the last one first. An open
+// execution is stopped first, its running calls are awaited; a closed one needs only its history. By is for the record.
+// Calls that could not be undone are in the answer, and another rollback tries them again; calls that are undone stay so.
+// Where nothing can be undone, nothing changes. The error is ErrNotFound for an unknown execution.
+func (c *Client) Rollback(ctx context.Context, id string, by string) (signals.RollbackResult, error) {
+	return c.RollbackWith(ctx, id, signals.Rollback{By: by})
+}
+
+// RollbackWith is Rollback with all that the record can keep of who asked for it and why.
+func (c *Client) RollbackWith(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
+	if err := r.Check(); err != nil {
+		return nothingUndone(), err
+	}
+	var v signals.Verdict
+	guarded, stop := c.guard(ctx, id)
+	err := c.update(guarded, id, signals.SignalRollback, r, &v)
+	err = guardError(guarded, err)
+	stop()
+	switch {
+	case isNotFound(err):
+		return c.rollbackClosed(ctx, id, r)
+	case err != nil:
+		return nothingUndone(), err
+	case !v.Accepted && !v.Status.Terminal():
+		return nothingUndone(), nil
+	}
+	if _, err := c.waitEnd(ctx, id); err != nil {
+		return nothingUndone(), err
+	}
+	if !v.Accepted { // it was ending for another reason
+		return c.rollbackClosed(ctx, id, r)
+	}
+	h, err := c.history(ctx, id)
+	if err != nil {
+		return nothingUndone(), err
+	}
+	return rollbackResult(id, h)
+}
+
+func nothingUndone() signals.RollbackResult { return signals.RollbackRecord{}.Result() }
+
+// rollbackResult reads the answer from the history of the run that did the undoing.
+func rollbackResult(id string, h *history.History) (signals.RollbackResult, error) {
+	switch {
+	case h.Result == nil || h.Result.Rollback == nil:
+		return nothingUndone(), fmt.Errorf("the rollback of execution %q was %s from outside: roll back again", id, cmp.Or(h.Closed, "ended"))
+	case h.Result.Rollback.Error != "":
+		return h.Result.Rollback.Result(), fmt.Errorf("rollback of execution %q: %s", id, h.Result.Rollback.Error)
+	}
+	return h.Result.Rollback.Result(), nil
+}
+
+// waitEnd waits until an execution has ended.
+func (c *Client) waitEnd(ctx context.Context, id string) (signals.Outcome, error) {
+	for {
+		out, err := c.Wait(ctx, id, 1<<30)
+		if err != nil || out.Status.Terminal() {
+			return out, err
+		}
+	}
+}
+
+// rollbackClosed starts codemode.Rollback, or joins the one that runs.
+func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
+	workflowID := signals.WorkflowID(c.runtime, id)
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if isNotFound(err) {
+		return nothingUndone(), ErrNotFound
+	}
+	if err != nil {
+		return nothingUndone(), err
+	}
+	run := d.WorkflowExecutionInfo.Execution.RunId
+	h, err := history.Read(ctx, c.temporal, c.dc, workflowID, run)
+	if err != nil {
+		return nothingUndone(), err
+	}
+	record, err := c.fold(h, id)
+	if err != nil {
+		return nothingUndone(), err
+	}
+	n, err := c.join(ctx, h, record)
+	if err != nil {
+		return nothingUndone(), err
+	}
+	running := false
+	if n > 0 {
+		if running, err = c.isOpen(ctx, signals.RollbackID(workflowID, n)); err != nil {
+			return nothingUndone(), err
+		}
+	}
+	switch {
+	case running:
+		n-- // join it
+	case !undoable(record.Log):
+		return nothingUndone(), nil
+	}
+	return c.startRollback(ctx, signals.RollbackInput{
+		Runtime: c.runtime, ExecutionID: id, WorkflowID: workflowID, RunID: run, N: n + 1, Rollback: r,
+	})
+}
+
+// undoable reports whether any call that took effect can be undone.
+func undoable(calls []signals.Call) bool {
+	for _, call := range calls {
+		if call.Revertable && call.State == signals.Applied {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Client) startRollback(ctx context.Context, in signals.RollbackInput) (signals.RollbackResult, error) {
+	guarded, stop := c.guard(ctx, in.ExecutionID)
+	defer stop()
+	o := client.StartWorkflowOptions{
+		ID: signals.RollbackID(in.WorkflowID, in.N), TaskQueue: signals.TaskQueue(c.runtime),
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		StaticSummary:            "undo what " + in.ExecutionID + " did",
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
+			temporal.NewSearchAttributeKeyKeyword(signals.AttributeStatus).ValueSet(string(signals.Running)),
+		),
+	}
+	run, err := c.temporal.ExecuteWorkflow(guarded, o, signals.RollbackWorkflow, payload.MustRaw(in))
+	if withoutAttributes(err) {
+		o.TypedSearchAttributes = temporal.SearchAttributes{}
+		run, err = c.temporal.ExecuteWorkflow(guarded, o, signals.RollbackWorkflow, payload.MustRaw(in))
+	}
+	if err != nil && !alreadyStarted(err) {
+		return nothingUndone(), guardError(guarded, err)
+	}
+	if err == nil {
+		if err := run.Get(guarded, nil); err != nil && guarded.Err() != nil {
+			return nothingUndone(), guardError(guarded, err)
+		}
+	}
+	h, err := history.Read(ctx, c.temporal, c.dc, o.ID, "")
+	if err != nil {
+		return nothingUndone(), err
+	}
+	return rollbackResult(in.ExecutionID, h)
+}
+
+// join adds to a closed execution's record the rollbacks that came after its end, and tells how many there were.
+func (c *Client) join(ctx context.Context, h *history.History, r *signals.Record) (int, error) {
+	undone(r, h)
+	if h.Result == nil && h.Closed == "" {
+		return 0, nil
+	}
+	n := 0
+	for undoable(r.Log) || n > 0 {
+		rollback, err := history.Read(ctx, c.temporal, c.dc, signals.RollbackID(signals.WorkflowID(c.runtime, r.ID), n+1), "")
+		if isNotFound(err) {
+			break
+		}
+		if err != nil {
+			return n, fmt.Errorf("read rollback %d of %s: %w", n+1, r.ID, err)
+		}
+		n++
+		if undone(r, rollback) {
+			r.Status = signals.RolledBack
+		}
+		r.UpdatedAt = max(r.UpdatedAt, rollback.UpdatedAt)
+	}
+	return n, nil
+}
+
+// undone adds what a run's events and result say of undoing; it reports whether any call was undone there.
+func undone(r *signals.Record, h *history.History) bool {
+	times := h.Undone()
+	failed := map[int]string{}
+	if h.Result != nil && h.Result.Rollback != nil {
+		r.Rollbacks = append(r.Rollbacks, *h.Result.Rollback)
+		for _, call := range h.Result.Rollback.Reverts {
+			failed[call.Seq] = call.Error
+		}
+	}
+	r.HookErrors = append(r.HookErrors, h.HookErrors()...)
+	for i := range r.Log {
+		call := &r.Log[i]
+		if at, ok := times[call.Seq]; ok {
+			call.State, call.RevertedAt, call.RevertError = signals.Reverted, at, ""
+		} else if message := failed[call.Seq]; message != "" {
+			call.RevertError = message
+		}
+	}
+	return len(times) > 0
+}

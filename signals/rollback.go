@@ -1,0 +1,150 @@
+package signals
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Rollback undoes what an execution did: every call that took effect and has a revert, the last one first. All fields
+// are for the record.
+type Rollback struct {
+	By   string `json:"by,omitempty"`
+	Note string `json:"note,omitempty"`
+}
+
+// Check refuses what could never apply.
+func (r Rollback) Check() error { return checkTexts(r.By, r.Note) }
+
+// RollbackInput starts codemode.Rollback for a closed execution. Its workflow id is RollbackID(WorkflowID, N); it
+// should be started only once the rollback before it, N-1, has closed.
+type RollbackInput struct {
+	Runtime     string `json:"runtime"`
+	ExecutionID string `json:"executionId"`
+	WorkflowID  string `json:"workflowId"`
+	RunID       string `json:"runId"`
+	N           int    `json:"n"`
+	Rollback
+}
+
+// RollbackPlanInput says whose calls are to be undone.
+type RollbackPlanInput struct {
+	ExecutionID string `json:"executionId"`
+	WorkflowID  string `json:"workflowId"`
+	RunID       string `json:"runId"`
+	// Settled is what an open execution has not given to a pass yet, as references.
+	Settled []Given `json:"settled,omitempty"`
+	// Before counts the rollbacks of a closed execution that came before this one.
+	Before int `json:"before,omitempty"`
+}
+
+// RollbackPlan lists the calls to undo, in the order in which that is done.
+type RollbackPlan struct {
+	Targets []RevertTarget `json:"targets"`
+	// Left counts targets beyond MaxReverts: another rollback undoes them.
+	Left  int   `json:"left,omitempty"`
+	Hooks Hooks `json:"hooks,omitzero"`
+}
+
+// MaxReverts bounds one rollback, so that its record fits one event.
+const MaxReverts = 2_000
+
+// RevertTarget is a call that took effect and can be undone.
+type RevertTarget struct {
+	Seq       int    `json:"seq"`
+	Connector string `json:"connector"`
+	Method    string `json:"method"`
+	TimeoutMs int64  `json:"timeoutMs,omitempty"`
+	// Queue is the task queue of the connector's own worker; empty is the runtime's.
+	Queue string `json:"queue,omitempty"`
+	// Source is the activity whose events hold what the call was dispatched with and what it answered; empty for calls
+	// that a pass made itself.
+	Source string `json:"source,omitempty"`
+	// Args and Result are here, if Carried, to save reading them from history.
+	Args    json.RawMessage `json:"args,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Carried bool            `json:"carried,omitempty"`
+}
+
+// Revert is the part of an undoing activity's input that says what to undo: a call of another run, or of the same one.
+type Revert struct {
+	WorkflowID string `json:"workflowId"`
+	RunID      string `json:"runId"`
+	RevertTarget
+}
+
+// RollbackRecord is what history keeps of one rollback.
+type RollbackRecord struct {
+	Rollback
+	At      int64          `json:"at"`
+	EndedAt int64          `json:"endedAt"`
+	Reverts []RevertedCall `json:"reverts"`
+	// Error is why the rollback could not be done as a whole.
+	Error string `json:"error,omitempty"`
+}
+
+// RevertedCall is how undoing one call went.
+type RevertedCall struct {
+	Seq       int    `json:"seq"`
+	Connector string `json:"connector"`
+	Method    string `json:"method"`
+	At        int64  `json:"at"`
+	Attempts  int    `json:"attempts,omitempty"`
+	// Error is why the call still stands, as far as is known.
+	Error string `json:"error,omitempty"`
+}
+
+// RollbackResult answers a rollback.
+type RollbackResult struct {
+	// Reverted: at least one call was undone.
+	Reverted bool `json:"reverted"`
+	// Failed are the calls that could not be undone; another rollback tries them again.
+	Failed []FailedRevert `json:"failed"`
+	// Undone are the seqs of the calls that were undone, in the order in which that was done.
+	Undone []int `json:"undone,omitempty"`
+}
+
+// FailedRevert is a call that could not be undone.
+type FailedRevert struct {
+	Seq       int    `json:"seq"`
+	Connector string `json:"connector,omitempty"`
+	Method    string `json:"method,omitempty"`
+	Error     string `json:"error"`
+}
+
+// Result tells a record as an answer.
+func (r RollbackRecord) Result() RollbackResult {
+	result := RollbackResult{Failed: []FailedRevert{}}
+	for _, c := range r.Reverts {
+		if c.Error == "" {
+			result.Undone = append(result.Undone, c.Seq)
+		} else {
+			result.Failed = append(result.Failed, FailedRevert{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Error: c.Error})
+		}
+	}
+	result.Reverted = len(result.Undone) > 0
+	return result
+}
+
+// Err says which calls could not be undone; nil when none failed.
+func (r RollbackResult) Err() error {
+	if len(r.Failed) == 0 {
+		return nil
+	}
+	var list []string
+	for _, f := range r.Failed {
+		list = append(list, fmt.Sprintf("%s.%s: %s", f.Connector, f.Method, f.Error))
+	}
+	return fmt.Errorf("Rollback reverted %d action(s) but %d failed: %s", len(r.Undone), len(r.Failed), strings.Join(list, "; "))
+}
+
+// RevertKey is the idempotency key of undoing a call: the same in every attempt and every rollback.
+func RevertKey(executionID string, seq int, connector, method string, args json.RawMessage) string {
+	return IdempotencyKey(executionID, seq, connector, method+".revert", args)
+}
+
+// NothingToUndo is the answer to the rollback of a paused execution that did nothing that can be undone: it stays as it
+// is.
+func NothingToUndo(executionID string) string {
+	return fmt.Sprintf("Nothing that execution %q did can be undone.", executionID)
+}
