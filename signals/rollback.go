@@ -9,12 +9,14 @@ import (
 // Rollback undoes what an execution did: every call that took effect and has a revert, the last one first. All fields
 // are for the record.
 type Rollback struct {
-	By   string `json:"by,omitempty"`
-	Note string `json:"note,omitempty"`
+	// By is a claim, AssertedBy is who the front door authenticated.
+	By         string `json:"by,omitempty"`
+	AssertedBy string `json:"assertedBy,omitempty"`
+	Note       string `json:"note,omitempty"`
 }
 
 // Check refuses what could never apply.
-func (r Rollback) Check() error { return checkTexts(r.By, r.Note) }
+func (r Rollback) Check() error { return checkTexts(r.By, r.AssertedBy, r.Note) }
 
 // RollbackInput starts codemode.Rollback for a closed execution. Its workflow id is RollbackID(WorkflowID, N); it
 // should be started only once the rollback before it, N-1, has closed.

@@ -63,6 +63,9 @@ const (
 	shapeList    shape = "list"
 	shapeRecord  shape = "record"
 	shapeFound   shape = "found"
+	shapeNumber  shape = "number"
+
+	shapeRollback shape = "rollback"
 )
 
 // fail reports an error on standard error, and with --json in the verb's shape as well.
@@ -92,6 +95,10 @@ func (c *cli) failure(s shape, err error) any {
 		return []any{}
 	case shapeRecord:
 		return nil
+	case shapeNumber:
+		return 0
+	case shapeRollback:
+		return signals.RollbackRecord{}.Result()
 	case shapeFound:
 		return map[string]any{"results": []any{}, "total": 0, "truncated": false}
 	}

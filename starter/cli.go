@@ -50,6 +50,7 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print one JSON document")
 	root.AddCommand(c.runVerb(), c.approveVerb(), c.rejectVerb(), c.waitVerb(), c.cancelVerb(),
 		c.pendingVerb(), c.listVerb(), c.showVerb(), c.doctorVerb(),
+		c.rollbackVerb(), c.deleteVerb(), c.pruneVerb(), c.expireVerb(),
 		c.searchVerb(), c.describeVerb(), c.snippetVerb(), c.mcpVerb())
 	return root
 }

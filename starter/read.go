@@ -64,6 +64,7 @@ func (c *cli) listVerb() *cobra.Command {
 			return c.list(cmd.Context(), o)
 		})
 	cmd.Flags().IntVar(&o.Limit, "limit", 20, "list at most this `many`")
+	cmd.Flags().StringVar(&o.Text, "text", "", "only those whose id, purpose or program has this `text`")
 	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: "+statusNames())
 	return cmd
 }

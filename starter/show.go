@@ -248,16 +248,30 @@ func (p *page) calls(calls []signals.Call) {
 		return
 	}
 	p.line("")
-	rows := [][]string{{"SEQ", "CALL", "STATE", "ARGUMENTS", "RESULT", "DECIDED BY"}}
+	rows := [][]string{{"SEQ", "CALL", "STATE", "ARGUMENTS", "RESULT", "DECIDED BY", "UNDO"}}
 	for _, call := range calls {
 		args, _ := short(signals.Summary(call.Args, 200), 40)
 		result, _ := short(string(call.Result), 40)
 		if call.Error != "" {
 			result, _ = short(call.Error, 60)
 		}
-		rows = append(rows, []string{fmt.Sprint(call.Seq), call.Connector + "." + call.Method, string(call.State), args, result, call.DecidedBy})
+		rows = append(rows, []string{fmt.Sprint(call.Seq), call.Connector + "." + call.Method, string(call.State), args, result, call.DecidedBy, undo(call)})
 	}
 	p.table(rows)
+}
+
+// undo tells whether a rollback can undo a call, did, or could not.
+func undo(call signals.Call) string {
+	switch {
+	case call.RevertedAt > 0:
+		return "undone"
+	case call.RevertError != "":
+		text, _ := short("failed: "+call.RevertError, 60)
+		return text
+	case call.Revertable:
+		return "can be undone"
+	}
+	return ""
 }
 
 func showChecks(p *page, list []check) {
