@@ -52,14 +52,11 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	if o.Runtime == "" {
 		o.Runtime = signals.DefaultRuntime
 	}
-	if o.DataConverter == nil {
-		o.DataConverter = converter.GetDefaultDataConverter()
-	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
 	return &Client{
-		temporal: c, runtime: o.Runtime, dc: o.DataConverter, shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
+		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
 		maxExecutions: o.MaxExecutions,
 	}, signals.CheckRuntime(o.Runtime)
 }

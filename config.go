@@ -7,11 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/client"
 	"gopkg.in/yaml.v3"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Config is what a codemode.yaml says about the worker of one runtime. How to reach Temporal is not part of it: that is
@@ -28,6 +30,8 @@ type Config struct {
 	Sandbox  sandbox.IsolatedOptions
 	// Modules are what programs may import: source by name.
 	Modules map[string]string
+	// Encryption required means that the worker does not start without keys; where they are, the environment says.
+	EncryptionRequired bool
 }
 
 // ConnectorConfig is one entry of connectors.
@@ -84,6 +88,7 @@ func (r *configReader) config(root *yaml.Node, c *Config) {
 		"connectors": func(key string, n *yaml.Node) { c.Connectors = r.connectors(key, n) },
 		"outbound":   func(key string, n *yaml.Node) { c.Outbound = r.outbound(key, n) },
 		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
+		"encryption": func(key string, n *yaml.Node) { r.encryption(key, n, c) },
 		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
 	for _, name := range c.Serve {
@@ -102,6 +107,20 @@ func (r *configReader) runtime(key string, n *yaml.Node, c *Config) {
 		r.reject(n, name, "%v", err)
 	}
 	c.Runtime = name.value
+}
+
+func (r *configReader) encryption(key string, n *yaml.Node, c *Config) {
+	r.fields(n, key, map[string]take{
+		"required": func(key string, n *yaml.Node) { c.EncryptionRequired = r.bool(key, n) },
+	})
+}
+
+// checkEncryption refuses to write in clear what has to be secret.
+func (c *Config) checkEncryption(o client.Options) error {
+	if dc, ok := o.DataConverter.(*payload.Converter); !c.EncryptionRequired || ok && dc.Secret() {
+		return nil
+	}
+	return &connectors.ConfigError{Message: fmt.Sprintf("encryption is required, and there are no keys: set %s=ID:BASE64, made with  openssl rand -base64 32", payload.KeysEnv)}
 }
 
 // Options makes the options of a worker. The connectors start nothing before they are used.

@@ -28,9 +28,10 @@ var mayImport = map[string][]string{
 	"activities/snippets":  {"signals", "signals/payload"},
 	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "connectors/discovery", "connectors/utcp", "activities/history", "activities/snippets"},
 	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history", "activities/snippets"},
-	"worker":               {"", "signals", "connectors"},
+	"codemodetest":         {"", "signals", "sandbox", "connectors"},
+	"worker":               {"", "signals", "signals/payload", "connectors"},
+	"starter":              {"", "signals", "signals/payload", "sandbox"},
 	"starter/mcpserver":    {"", "signals", "connectors", "connectors/discovery", "connectors/utcp"},
-	"starter":              {"", "signals", "sandbox"},
 }
 
 // mayNotImport lists what packages must do without beside that, by prefix.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.temporal.io/sdk/converter"
+
 	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -77,7 +79,7 @@ func closeRecord(r *signals.Record, h *history.History, log *signals.Log) error 
 		return nil
 	}
 	r.Result = log.Last.Value
-	if message := signals.CheckSize("The final result", r.Result); message != "" {
+	if message := signals.CheckSizeWithin("The final result", r.Result, 3*signals.MaxValueUnits); message != "" {
 		r.Result = signals.OmittedResult(message)
 	}
 	if log.Last.Omitted != "" {
@@ -135,7 +137,11 @@ func (c *Client) query(ctx context.Context, id, name string, out any, args ...an
 	if err != nil {
 		return err
 	}
-	return value.Get(out)
+	var raw converter.RawValue // the worker may compress what the Temporal client's converter cannot open
+	if err := value.Get(&raw); err != nil {
+		return err
+	}
+	return c.dc.FromPayload(raw.Payload(), out)
 }
 
 // closedOutcome is the outcome of an execution that takes no updates any more; of an unknown one, an error outcome.

@@ -80,6 +80,9 @@ func RunWorker(ctx context.Context, cfg *Config, o RunOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := cfg.checkEncryption(o.Client); err != nil {
+		return err
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Options configure the activities of one runtime's worker.
@@ -54,9 +55,7 @@ func New(o Options) *Activities {
 	if o.Executor == nil {
 		o.Executor = &sandbox.InProcess{}
 	}
-	if o.DataConverter == nil {
-		o.DataConverter = converter.GetDefaultDataConverter()
-	}
+	o.DataConverter = payload.Reader(o.DataConverter)
 	if o.InlineTimeout == 0 {
 		o.InlineTimeout = 10 * time.Second
 	}

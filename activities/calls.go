@@ -66,6 +66,13 @@ const maxMessage = 8192
 // Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
 // Temporal's retries.
 func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	ctx, span := startSpan(ctx, h.in.ExecutionID, c)
+	settled := h.settle(ctx, c)
+	endSpan(span, settled)
+	return settled
+}
+
+func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	if c.Connector == sandbox.PlatformConnector {
 		return h.lookUp(ctx, c)
 	}
@@ -137,7 +144,7 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 	if err != nil {
 		return nil, callFailure(ctx, err)
 	}
-	if message := signals.CheckSize(fmt.Sprintf("The result of %s.%s", in.Connector, in.Method), value); message != "" {
+	if message := signals.CheckSizeWithin(fmt.Sprintf("The result of %s.%s", in.Connector, in.Method), value, payload.MaxValueBytes(a.DataConverter)); message != "" {
 		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
 	}
 	return value, nil

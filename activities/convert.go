@@ -6,6 +6,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // sandboxPass translates what a pass is given into the sandbox's words.
@@ -28,6 +29,7 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered) sandbo
 		pass.Open = append(pass.Open, sandbox.OpenCall{Seq: o.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: o.Pending})
 	}
 	inline, gated := known.log.Counts()
+	pass.Limits.ValueBytes = payload.MaxValueBytes(a.DataConverter)
 	pass.Limits.InlineCalls = max(1, limits.InlineCalls-inline)
 	pass.Limits.GatedCalls = max(1, limits.GatedCalls-gated)
 	return pass
@@ -62,7 +64,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 		Logs: r.Logs, Lines: r.Lines, Failure: wireFailure(r),
 	}
 	if r.Oversize > 0 {
-		result.Omitted = signals.TooLarge("The final result", r.Oversize, signals.MaxValueBytes)
+		result.Omitted = signals.TooLarge("The final result", r.Oversize, payload.MaxValueBytes(a.DataConverter))
 	}
 	for _, e := range r.Entries {
 		entry := wireEntry(e)

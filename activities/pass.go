@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -29,12 +30,37 @@ func (a *Activities) Pass(ctx context.Context, in signals.PassInput) (converter.
 		return converter.RawValue{}, err
 	}
 	encoded, err := payload.Raw(result)
-	if size := len(encoded.Payload().GetData()); size > maxPayload {
-		a.memory.drop(info.WorkflowExecution.RunID)
-		return payload.Raw(failed(in, rand.Text(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
-			"Return and log less at once.", in.Pass, size, maxPayload)))
+	if err != nil || a.size(encoded) <= maxPayload {
+		return encoded, err
 	}
-	return encoded, err
+	a.memory.drop(info.WorkflowExecution.RunID)
+	return a.smaller(in, result, a.size(encoded))
+}
+
+// size is what a result takes in history, after the converter's codecs where it has any.
+func (a *Activities) size(encoded converter.RawValue) int {
+	size := len(encoded.Payload().GetData())
+	if size <= maxPayload {
+		return size
+	}
+	p, err := a.DataConverter.ToPayload(encoded)
+	if err != nil {
+		return size
+	}
+	return proto.Size(p)
+}
+
+// smaller leaves out a final value that history cannot hold. What else is too large ends the execution.
+func (a *Activities) smaller(in signals.PassInput, result signals.PassResult, size int) (converter.RawValue, error) {
+	if result.End == signals.PassCompleted {
+		result.Omitted, result.Value = signals.TooLarge("The final result", len(result.Value), signals.MaxValueBytes), nil
+		encoded, err := payload.Raw(result)
+		if err != nil || a.size(encoded) <= maxPayload {
+			return encoded, err
+		}
+	}
+	return payload.Raw(failed(in, rand.Text(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
+		"Return and log less at once.", in.Pass, size, maxPayload)))
 }
 
 // Sizes of an encoded result in bytes. The server refuses 2 MiB, and a result refused for size would be sent for ever;

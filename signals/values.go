@@ -49,13 +49,18 @@ func Units[T string | []byte | json.RawMessage](text T) int {
 // CheckSize returns the message for a value too large to record, or "" if it fits. what names it, as in
 // "The result of store.big".
 func CheckSize[T string | []byte | json.RawMessage](what string, text T) string {
+	return CheckSizeWithin(what, text, MaxValueBytes)
+}
+
+// CheckSizeWithin is CheckSize with the bytes that the data converter has room for.
+func CheckSizeWithin[T string | []byte | json.RawMessage](what string, text T, maxBytes int) string {
 	if len(text) > MaxValueUnits { // fewer bytes than units is impossible
 		if units := Units(text); units > MaxValueUnits {
 			return TooLarge(what, units, MaxValueUnits)
 		}
 	}
-	if len(text) > MaxValueBytes {
-		return TooLarge(what, len(text), MaxValueBytes)
+	if len(text) > maxBytes {
+		return TooLarge(what, len(text), maxBytes)
 	}
 	return ""
 }

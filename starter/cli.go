@@ -16,6 +16,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // cli is one invocation.
@@ -152,6 +153,9 @@ func serverOptions() (client.Options, error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
 		return options, usagef("read how to reach Temporal from the environment: %w", err)
+	}
+	if _, err := payload.Configure(&options); err != nil {
+		return options, usageError{err}
 	}
 	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)) // errors come back as values
 	return options, nil

@@ -14,16 +14,21 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 const (
@@ -60,7 +65,7 @@ func exitCode(err error) int {
 }
 
 func run(ctx context.Context, args []string) error {
-	path, err := parse(args)
+	f, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -71,39 +76,67 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	config, err := codemode.LoadConfig(path)
+	config, err := codemode.LoadConfig(f.config)
 	if errors.Is(err, os.ErrNotExist) {
 		err = fmt.Errorf("%w: name it with --config FILE", err)
 	}
 	if err != nil {
 		return usageError{err}
 	}
-	server, err := envconfig.LoadDefaultClientOptions()
+	server, stop, err := connection(ctx, f, log)
 	if err != nil {
-		return usageError{fmt.Errorf("read how to reach Temporal from the environment: %w", err)}
+		return err
 	}
+	defer stop()
 	return codemode.RunWorker(ctx, config, codemode.RunOptions{
 		Client: server, Log: log, Ready: func(line string) { fmt.Println(line) },
 	})
 }
 
-func parse(args []string) (string, error) {
-	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // main prints the error
-	path := flags.String("config", "codemode.yaml", "the `file` that names the runtime and its connectors")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(os.Stdout)
-		flags.Usage()
-		return "", err
-	case err == nil && flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+// connection says how to reach Temporal, as the environment has it, and serves what the flags ask for beside.
+func connection(ctx context.Context, f flags, log *slog.Logger) (server client.Options, stop func(), err error) {
+	if server, err = envconfig.LoadDefaultClientOptions(); err != nil {
+		return server, nil, usageError{fmt.Errorf("read how to reach Temporal from the environment: %w", err)}
 	}
+	payloads, err := payload.Configure(&server)
 	if err != nil {
-		return "", fmt.Errorf("%w: the worker takes only --config FILE", err)
+		return server, nil, usageError{err}
 	}
-	return *path, nil
+	if f.codecAddr != "" {
+		if err := listen(ctx, f.codecAddr, "codec endpoint", payloads.Handler(strings.Split(f.codecOrigins, ",")), log); err != nil {
+			return server, nil, err
+		}
+	}
+	if f.metricsAddr != "" {
+		page, err := measure(&server, log)
+		if err == nil {
+			mux := http.NewServeMux()
+			mux.Handle("GET /metrics", page)
+			err = listen(ctx, f.metricsAddr, "metrics", mux, log)
+		}
+		if err != nil {
+			return server, nil, err
+		}
+	}
+	stop, err = traced(ctx, &server)
+	return server, stop, err
+}
+
+// listen serves until ctx ends.
+func listen(ctx context.Context, address, what string, handler http.Handler, log *slog.Logger) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return usageError{fmt.Errorf("serve the %s: %w", what, err)}
+	}
+	log.Info("serving the "+what, "address", listener.Addr().String())
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the "+what+" is served no more", "error", err)
+		}
+	}()
+	return nil
 }
 
 func logger(level string) (*slog.Logger, error) {

@@ -104,6 +104,7 @@ func (e *execution) noteEntry(entry signals.Entry) {
 	e.keep(&c.rec, entry.Args, entry.Value)
 	e.inline++
 	e.add(c)
+	e.countCall(c.rec)
 }
 
 func (e *execution) noteBlocked(ctx workflow.Context, b signals.Blocked) {
@@ -264,6 +265,7 @@ func (e *execution) settle(c *call, given signals.Given) {
 	c.open = false
 	c.args, c.editedArgs = nil, nil
 	c.rec.SettledAt, c.rec.State = given.At, signals.Applied
+	defer func() { e.countCall(c.rec) }()
 	if given.Error != nil {
 		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, keptValue), given.Error.Name
 	}

@@ -17,6 +17,7 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 	ended := e.endCalls()
 	e.status, e.answer = e.end.status, nil
 	e.setStatus(ctx, e.end.status)
+	e.countExecution(e.end.status)
 	e.publish(ctx)
 	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 	r := signals.ExecutionResult{
@@ -44,6 +45,7 @@ func (e *execution) endCalls() []signals.EndedCall {
 		}
 		if e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq) {
 			end.Decision = e.end.decision
+			e.countWait(c, *end.Decision)
 			d := end.Decision
 			c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 		}

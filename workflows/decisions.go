@@ -170,6 +170,7 @@ func (e *execution) rejectable(r signals.Reject) (*call, string) {
 // decide records a decision for the audit and for the next pass.
 func (e *execution) decide(c *call, d signals.Decision) {
 	c.decision = &d
+	e.countWait(c, d)
 	c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 	if len(d.EditedArgs) <= keptValue {
 		c.rec.EditedArgs = d.EditedArgs

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -77,6 +78,7 @@ type execution struct {
 	pausedAt   int64
 	toldPass   int // newest pass of which connectors were told that it left the execution at rest
 	end        *ending
+	metrics    client.MetricsHandler
 }
 
 // ending is why and how the execution ends.
@@ -108,6 +110,7 @@ func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 		e.in.Runtime = signals.DefaultRuntime
 	}
 	e.updatedAt = e.startedAt
+	e.metrics = workflow.GetMetricsHandler(ctx)
 	_, e.attributes = workflow.GetTypedSearchAttributes(ctx).GetKeyword(runtimeKey)
 	return e
 }

@@ -137,6 +137,7 @@ func (e *execution) passSummary(in signals.PassInput) string {
 // absorb takes up the result of a pass that was given what given says.
 func (e *execution) absorb(ctx workflow.Context, r signals.PassResult, given []signals.Given) {
 	e.passes, e.nonce = r.Pass, r.Nonce
+	e.countPass(r.End)
 	e.updatedAt = workflow.Now(ctx).UnixMilli()
 	if r.End == signals.PassMissing {
 		e.missing(ctx, r, given)

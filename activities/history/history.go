@@ -74,6 +74,7 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
 		a := e.GetActivityTaskFailedEventAttributes()
 		if scheduled := h.activities[a.ScheduledEventId]; scheduled != nil {
+			converter.DecodeCommonFailureAttributes(h.dc, a.Failure)
 			scheduled.failure = a.Failure
 		}
 	case enumspb.EVENT_TYPE_MARKER_RECORDED:
