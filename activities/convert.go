@@ -10,12 +10,12 @@ import (
 )
 
 // sandboxPass translates what a pass is given into the sandbox's words.
-func (a *Activities) sandboxPass(in signals.PassInput, known *remembered) sandbox.Pass {
+func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce string) sandbox.Pass {
 	pass := sandbox.Pass{
 		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Refresh: in.Decided, Modules: a.Modules,
 		Synchronous: in.Synchronous,
 		Lines:       known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
-		Limits: sandbox.Limits{Timeout: a.PassTimeout},
+		Limits: sandbox.Limits{Timeout: a.PassTimeout}, After: in.After, As: nonce,
 	}
 	limits := a.Limits.WithDefaults()
 	if in.Pinned != nil {

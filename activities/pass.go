@@ -115,7 +115,7 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, report func(
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
-	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, report), a.sandboxPass(in, known), &host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime)})
+	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, report), a.sandboxPass(in, known, nonce), &host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime)})
 	if err != nil {
 		return signals.PassResult{}, err
 	}

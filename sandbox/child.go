@@ -68,6 +68,7 @@ type child struct {
 	link     *link
 	programs programs
 	memory   int64
+	parked   *engine // of the newest pass
 
 	mu        sync.Mutex
 	pending   map[int]chan Settlement
@@ -82,21 +83,23 @@ func (c *child) serve() bool {
 	}
 	switch kind {
 	case framePass:
-		return c.pass(body)
+		return c.pass(body, c.first)
+	case frameNext:
+		return c.pass(body, c.resume)
+	case frameForget:
+		c.parked = nil
+		debug.FreeOSMemory()
 	case frameProbe:
 		return c.link.send(frameProbed, probe()) == nil
 	}
 	return true // an answer that came too late for its pass
 }
 
-func (c *child) pass(body []byte) bool {
-	var p Pass
-	if err := decodeFrame(body, &p); err != nil {
-		os.Exit(exitBroken)
-	}
+// pass runs one pass: the body says which.
+func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 	c.pending, c.admission = map[int]chan Settlement{}, make(chan Admission, 1)
 	done := make(chan Result, 1)
-	go func() { done <- c.run(p) }()
+	go func() { done <- run(body) }()
 	answers := make(chan bool)
 	go c.listen(answers)
 	result := <-done
@@ -143,7 +146,13 @@ func (c *child) settled(s settledMessage) {
 	}
 }
 
-func (c *child) run(p Pass) Result {
+// first runs a pass from the program's beginning. What was parked was another's, or is given up.
+func (c *child) first(body []byte) Result {
+	c.parked = nil
+	var p Pass
+	if decodeFrame(body, &p) != nil {
+		os.Exit(exitBroken)
+	}
 	program, failure := c.programs.get(p.Code, p.Modules, sourceName)
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}
@@ -151,11 +160,29 @@ func (c *child) run(p Pass) Result {
 	e := newEngine(context.Background(), p, c)
 	e.programs = &c.programs
 	e.heavy = func() bool { return heavy(uint64(c.memory)) }
+	return c.watched(e, p.As != "", func() (Result, error) { return e.run(program) })
+}
+
+// resume runs a pass in the parked runtime.
+func (c *child) resume(body []byte) Result {
+	var n next
+	if decodeFrame(body, &n) != nil || c.parked == nil {
+		os.Exit(exitBroken)
+	}
+	e := c.parked
+	return c.watched(e, true, func() (Result, error) { return e.resume(context.Background(), n) })
+}
+
+func (c *child) watched(e *engine, park bool, run func() (Result, error)) Result {
+	c.parked = nil
 	stop := watch(e, c.memory)
 	defer stop()
-	result, err := e.run(program)
+	result, err := run()
 	if err != nil {
 		return Result{End: Failed, Stopped: true, Failure: &Failure{Kind: Crashed, Message: "The sandbox failed: " + err.Error()}}
+	}
+	if park && e.parkable() {
+		c.parked, result.Parked = e, true
 	}
 	return result
 }

@@ -128,6 +128,15 @@ func newEngine(ctx context.Context, pass Pass, host Host) *engine {
 
 // run drives the program to the end of the pass. The error is the context's, when the pass was cancelled.
 func (e *engine) run(p *program) (Result, error) {
+	return e.drive(func() error {
+		if err := e.newRuntime(); err != nil {
+			return err
+		}
+		return e.startMain(p)
+	})
+}
+
+func (e *engine) drive(begin func() error) (Result, error) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	e.ctx = ctx
@@ -137,10 +146,7 @@ func (e *engine) run(p *program) (Result, error) {
 	defer stopTimer.Stop()
 	defer context.AfterFunc(ctx, e.interrupt)()
 
-	err := e.newRuntime()
-	if err == nil {
-		err = e.startMain(p)
-	}
+	err := begin()
 	if err == nil {
 		err = e.loop()
 	}

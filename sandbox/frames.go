@@ -17,6 +17,8 @@ type frameKind byte
 const (
 	frameReady      frameKind = 'H' // child: readyMessage
 	framePass       frameKind = 'P' // worker: Pass
+	frameNext       frameKind = 'N' // worker: next, for the parked runtime
+	frameForget     frameKind = 'F' // worker: nothing; the parked runtime goes
 	frameAdmit      frameKind = 'Q' // child: Call, answered by frameAdmission
 	frameAdmission  frameKind = 'A' // worker: Admission
 	frameCall       frameKind = 'C' // child: Call, answered by frameSettlement when it is made

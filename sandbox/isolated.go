@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -91,7 +92,7 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 		return Result{}, err
 	}
 	defer func() { <-x.slots }()
-	p, err := x.acquire()
+	p, err := x.acquire(pass)
 	if err != nil {
 		return Result{}, fmt.Errorf("start a sandbox child: %w", err)
 	}
@@ -119,16 +120,32 @@ func (x *Isolated) reserve(ctx context.Context) error {
 	}
 }
 
-func (x *Isolated) acquire() (*process, error) {
+// acquire takes an idle child: the one that keeps the pass's runtime, else one that keeps none, else the one that has
+// kept its runtime longest. In the last case there will be one more child, if there may.
+func (x *Isolated) acquire(pass Pass) (*process, error) {
 	x.mu.Lock()
-	if n := len(x.idle); n > 0 {
-		p := x.idle[n-1]
-		x.idle = x.idle[:n-1]
+	defer x.mu.Unlock()
+	if len(x.idle) == 0 {
 		x.mu.Unlock()
-		return p, nil
+		p, err := x.spawn()
+		x.mu.Lock()
+		return p, err
 	}
-	x.mu.Unlock()
-	return x.spawn()
+	at := slices.IndexFunc(x.idle, func(p *process) bool { return p.parked != "" && pass.follows(p.parked) })
+	for i := len(x.idle) - 1; at < 0 && i >= 0; i-- {
+		if x.idle[i].parked == "" {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = 0
+		if len(x.idle)+len(x.slots)-1 < x.options.Children {
+			go x.prewarm()
+		}
+	}
+	p := x.idle[at]
+	x.idle = slices.Delete(x.idle, at, at+1)
+	return p, nil
 }
 
 // release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
@@ -140,6 +157,9 @@ func (x *Isolated) release(p *process, healthy bool) {
 			go x.prewarm() // so that nobody waits when this one is retired
 		}
 		x.keep(p)
+		if state := p.parked; state != "" {
+			time.AfterFunc(parkedFor, func() { x.forget(p, state) })
+		}
 	case x.options.Reuse < 0 || healthy && p.passes > prewarmBefore:
 		p.kill()
 	default:
@@ -159,6 +179,19 @@ func (x *Isolated) keep(p *process) {
 		return
 	}
 	x.idle = append(x.idle, p)
+}
+
+// parkedFor is how long a child keeps a runtime for the pass that follows.
+const parkedFor = 20 * time.Second
+
+// forget frees the runtime of a state, if it is still kept.
+func (x *Isolated) forget(p *process, state string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p.parked == state && slices.Contains(x.idle, p) {
+		p.parked = ""
+		_ = p.link.send(frameForget, struct{}{})
+	}
 }
 
 func (x *Isolated) prewarm() {

@@ -55,7 +55,7 @@ func TestIsolatedLayers(t *testing.T) {
 
 func TestNothingGetsOutOfAChild(t *testing.T) {
 	x := pool()
-	p, err := x.acquire()
+	p, err := x.acquire(Pass{})
 	require.NoError(t, err)
 	defer p.kill()
 	require.NoError(t, p.link.send(frameProbe, nil))
@@ -78,7 +78,7 @@ func TestOneChildPerPass(t *testing.T) {
 	defer func() { _ = x.Close() }()
 	pids := map[int]bool{}
 	for range 3 {
-		p, err := x.acquire()
+		p, err := x.acquire(Pass{})
 		require.NoError(t, err)
 		pids[p.cmd.Process.Pid] = true
 		x.keep(p)
@@ -96,7 +96,7 @@ func TestKilledChildIsReported(t *testing.T) {
 	host.methods["die"] = func(json.RawMessage) (string, error) { return "", errors.New("unused") }
 	started := make(chan struct{})
 	host.methods["die"] = func(json.RawMessage) (string, error) { close(started); select {} }
-	p, err := x.acquire()
+	p, err := x.acquire(Pass{})
 	require.NoError(t, err)
 	go func() { <-started; _ = p.cmd.Process.Kill() }()
 	r, healthy, err := p.run(context.Background(), Pass{Code: "await store.echo(1); await store.die({})", Connectors: []string{"store"}}, host)

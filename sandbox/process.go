@@ -22,6 +22,8 @@ type process struct {
 	memory int64
 	layers []Layer
 	passes int
+	parked string        // the state that the child keeps the runtime of
+	seen   int           // how much of its log that runtime has seen
 	exited chan struct{} // closed when the child has ended
 	once   sync.Once
 }
@@ -136,8 +138,11 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 	})
 	defer timer.Stop()
 	defer context.AfterFunc(ctx, p.kill)()
-	if err := p.link.send(framePass, pass); err == nil {
+	if err := p.begin(pass); err == nil {
 		if result, err := s.serve(); err == nil {
+			if result.Parked {
+				p.parked, p.seen = pass.As, len(pass.Log)+len(result.Entries)
+			}
 			healthy = p.link.send(frameResult, struct{}{}) == nil
 			return result, healthy && (result.Failure == nil || !result.Stopped || result.Failure.Kind.clean()), nil
 		}
@@ -147,6 +152,19 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 	}
 	return s.broken(overdue), false, nil
 }
+
+// begin sends a pass, or of one that goes on in the parked runtime, only what that has not seen.
+func (p *process) begin(pass Pass) error {
+	parked := p.parked
+	p.parked = ""
+	if parked == "" || !pass.follows(parked) || p.seen > len(pass.Log) {
+		return p.link.send(framePass, pass)
+	}
+	return p.link.send(frameNext, nextOf(pass, p.seen))
+}
+
+// follows: the pass goes on from that state. One that reads again what earlier passes read starts anew.
+func (p Pass) follows(state string) bool { return p.After == state && !p.Refresh }
 
 // overdue says why a child that does not even end itself is killed.
 func (p *process) overdue() *Failure {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
-// by lost workers, with calls settling in a random order; and once through, live, with the results delivered in the
+// by lost workers, with calls settling in a random order, in parked runtimes and in new ones; and once through, live, with the results delivered in the
 // order that came about. Result, calls and console must agree. Every fourth program calls synchronously.
 // CODEMODE_FUZZ_SEED=n repeats one program; CODEMODE_FUZZ_PROGRAMS=n sets how many.
 func TestInterruptedEqualsUninterrupted(t *testing.T) {
@@ -244,9 +244,12 @@ func interrupted(seed uint64, code string) (*fuzzRun, error) {
 	run := &fuzzRun{random: rand.New(rand.NewPCG(seed, 2))}
 	run.pass = Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000, Connectors: []string{"store"}, Synchronous: synchronous(seed)}
 	host := &fuzzHost{random: rand.New(rand.NewPCG(seed, 3))}
-	executor := InProcess{}
-	for range 2000 {
-		run.pass.Open = run.open
+	executor := &parking{}
+	for n := range 2000 {
+		run.pass.Open, run.pass.As = run.open, strconv.Itoa(n)
+		if run.random.IntN(4) == 0 {
+			executor.parked = nil // the next pass replays
+		}
 		if run.random.IntN(3) == 0 {
 			run.pass.Limits.BufferBytes = 600 // ends the pass soon
 		} else {
@@ -262,6 +265,7 @@ func interrupted(seed uint64, code string) (*fuzzRun, error) {
 		if err := run.take(r); err != nil {
 			return nil, err
 		}
+		run.pass.After = run.pass.As
 		if r.End == Completed {
 			run.value = string(r.Value)
 			return run, nil

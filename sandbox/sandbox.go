@@ -60,6 +60,10 @@ type Pass struct {
 	// Lines is the number of console lines that earlier passes reported.
 	Lines  int
 	Limits Limits
+	// After names the state in which the pass before ended, As the one in which this one will: an executor may keep the
+	// runtime of a blocked pass under that name, and go on with it where Log begins with what it has seen. Names are never
+	// used again. Without them each pass replays Log in a new runtime; the results are the same.
+	After, As string
 }
 
 // Limits bound one pass; a zero field means its default.
@@ -190,6 +194,8 @@ type Result struct {
 	Lines int      // lines printed since the program's start
 	// Replayed counts the calls taken from the log.
 	Replayed int
+	// Parked: the child keeps the runtime, to go on with it.
+	Parked bool
 }
 
 // FailureKind tells the ends of a failed program apart.

@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"context"
+	"time"
+)
+
+// A pass that ended because calls are made between it and the next one can leave its runtime where it stands: the next
+// pass then delivers what settled since, instead of replaying all that went before. It is the same runtime doing the
+// same things in the same order, so that nobody can tell; only replaying costs more the longer the log is.
+
+// parkable: the pass ended with everything delivered, and only on calls that are made at once. An execution that waits
+// for a person keeps nothing here.
+func (e *engine) parkable() bool {
+	return e.result.End == Blocked && !e.result.Partial && e.fatal == nil && !e.stopped.Load() && !e.suspended && !e.closed &&
+		!e.pass.Refresh && e.gates > e.waiting && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
+}
+
+// resume drives a parked runtime through the next pass, whose log holds only what settled since.
+func (e *engine) resume(ctx context.Context, n next) (Result, error) {
+	e.vm.ClearInterrupt()
+	e.stopped.Store(false)
+	e.expired.Store(false)
+	e.killed.Store(nil)
+	e.ctx, e.limits, e.started = ctx, n.Limits.withDefaults(), time.Now()
+	e.pass.Log, e.pass.Open, e.cursor, e.live = n.Log, n.Open, 0, false
+	e.open, e.unseen = map[int]OpenCall{}, 0 // all open calls were issued here
+	for i := range n.Log {
+		if entry := &n.Log[i]; !entry.Timer {
+			e.recorded[entry.ID] = entry
+		}
+	}
+	e.blocked, e.gates, e.waiting, e.inline = nil, 0, 0, 0
+	e.entries, e.size, e.result = nil, 0, Result{}
+	e.console = console{skip: n.Lines, count: e.console.count, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
+	return e.drive(func() error { return nil })
+}
+
+// next is what a parked runtime is given.
+type next struct {
+	Log    []Entry // settled since
+	Open   []OpenCall
+	Lines  int
+	Limits Limits
+}
+
+// nextOf leaves out what the runtime of a pass has seen: the first entries of the log, and the arguments of open calls.
+func nextOf(p Pass, seen int) next {
+	n := next{Log: p.Log[seen:], Lines: p.Lines, Limits: p.Limits, Open: make([]OpenCall, len(p.Open))}
+	for i, o := range p.Open {
+		n.Open[i] = OpenCall{Seq: o.Seq, Pending: o.Pending}
+	}
+	return n
+}

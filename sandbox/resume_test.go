@@ -1,0 +1,110 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// parking runs passes in this process and goes on with parked runtimes, as a child does.
+type parking struct {
+	programs programs
+	parked   *engine
+	state    string
+	seen     int
+	resumed  int
+}
+
+func (x *parking) Run(ctx context.Context, pass Pass, host Host) (Result, error) {
+	e, state := x.parked, x.state
+	x.parked, x.state = nil, ""
+	var r Result
+	var err error
+	if e != nil && pass.follows(state) {
+		x.resumed++
+		e.host = host
+		r, err = e.resume(ctx, nextOf(pass, x.seen))
+	} else {
+		p, failure := x.programs.get(pass.Code, pass.Modules, sourceName)
+		if failure != nil {
+			return Result{End: Failed, Failure: failure}, nil
+		}
+		e = newEngine(ctx, pass, host)
+		e.programs = &x.programs
+		r, err = e.run(p)
+	}
+	if err == nil && e.parkable() {
+		x.parked, x.state, x.seen = e, pass.As, len(pass.Log)+len(r.Entries)
+	}
+	return r, err
+}
+
+// TestChildGoesOnWithItsRuntime: the child that is blocked on a write is given only what settled, and does the rest.
+func TestChildGoesOnWithItsRuntime(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 2})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	d := newDriver(t, `
+let sum = 0;
+for (let i = 0; i < 5; i++) { sum += (await store.echo({ n: i })).n; console.log(i); sum += (await store.w_put({ n: 10 })).n }
+return [sum, Math.random()]`)
+	runs, resumed := 0, 0
+	for state := ""; ; runs++ {
+		if p := x.idle[len(x.idle)-1]; state != "" && p.parked == state {
+			resumed++
+		}
+		d.pass.After, d.pass.As = state, fmt.Sprint("state ", runs)
+		state = d.pass.As
+		d.pass.Open = nil
+		r, err := x.Run(t.Context(), d.pass, d.host)
+		require.NoError(t, err)
+		require.Nil(t, r.Failure)
+		d.pass.Log, d.pass.Lines = append(d.pass.Log, r.Entries...), r.Lines
+		if r.End == Completed {
+			require.Len(t, d.pass.Log, 10)
+			require.Equal(t, 5, r.Lines)
+			replayed, err := (&InProcess{}).Run(t.Context(), Pass{Code: d.pass.Code, Seed: d.pass.Seed, Start: d.pass.Start, Connectors: d.pass.Connectors, Log: d.pass.Log}, d.host)
+			require.NoError(t, err)
+			require.Equal(t, string(replayed.Value), string(r.Value))
+			break
+		}
+		require.Len(t, r.Blocked, 1)
+		b := r.Blocked[0]
+		d.pass.Log = append(d.pass.Log, Entry{ID: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: b.Args, At: time.Now().UnixMilli()})
+	}
+	require.Equal(t, 5, resumed)
+}
+
+func TestParkedRuntimes(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 2})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	host := newDriver(t, "").host
+	run := func(p Pass) Result {
+		p.Connectors, p.Seed = []string{"store"}, "s"
+		r, err := x.Run(t.Context(), p, host)
+		require.NoError(t, err)
+		return r
+	}
+	const code = "await store.w_put({}); return 1"
+	settled := []Entry{{ID: 0, Connector: "store", Method: "w_put", Args: json.RawMessage("{}"), Value: json.RawMessage("{}")}}
+	require.True(t, run(Pass{Code: code, As: "1"}).Parked)
+	require.False(t, run(Pass{Code: code}).Parked, "nobody asked")
+	require.False(t, run(Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "what waits for a person keeps nothing")
+
+	require.Equal(t, Completed, run(Pass{Code: code, After: "other", Log: settled}).End, "another state is replayed")
+	require.True(t, run(Pass{Code: code, As: "3"}).Parked)
+	require.Equal(t, Completed, run(Pass{Code: code, After: "3", Refresh: true, Log: settled}).End, "what is read anew is replayed")
+
+	require.True(t, run(Pass{Code: code, As: "4"}).Parked)
+	p := x.idle[len(x.idle)-1]
+	x.forget(p, "3")
+	require.Equal(t, "4", p.parked)
+	x.forget(p, "4")
+	require.Empty(t, p.parked)
+	require.Equal(t, Completed, run(Pass{Code: code, After: "4", Log: settled}).End, "a forgotten state is replayed")
+}
