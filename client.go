@@ -61,6 +61,9 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	}, signals.CheckRuntime(o.Runtime)
 }
 
+// Runtime is the name of the runtime.
+func (c *Client) Runtime() string { return c.runtime }
+
 // ExecuteOptions of one execution. The zero value gives it an id of its own and waits for the first outcome.
 type ExecuteOptions struct {
 	// ID makes starting idempotent: where it exists already nothing is started, and its outcome is the answer.

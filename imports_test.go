@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"worker":               {"", "signals", "signals/payload", "connectors"},
 	"starter":              {"", "signals", "signals/payload", "sandbox"},
 	"starter/mcpserver":    {"", "signals", "connectors", "connectors/discovery", "connectors/utcp"},
+	"starter/console":      {"", "signals", "connectors"},
 }
 
 // mayNotImport lists what packages must do without beside that, by prefix.

@@ -57,7 +57,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.config, "config", "", "use the connectors of this codemode.yaml instead of the demo, and stay up")
 	f.StringVar(&o.address, "address", "127.0.0.1:7233", "where Temporal listens")
 	f.IntVar(&o.uiPort, "ui-port", 8233, "port of the Web UI; 0 for none")
-	f.IntVar(&o.consolePort, "console-port", 8234, "port of the approval console; 0 for none (this version has no console yet)")
+	f.IntVar(&o.consolePort, "console-port", 8234, "port of the approval console; 0 for none")
 	f.StringVar(&o.db, "db", "", "keep Temporal's state in this file; default in memory")
 	f.BoolVar(&o.headless, "headless", false, "server and worker only, no demo; stay up")
 	f.BoolVar(&o.noWorker, "no-worker", false, "server only; stay up")

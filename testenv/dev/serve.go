@@ -40,6 +40,11 @@ func serve(ctx context.Context, o options) error {
 			return err
 		}
 	}
+	stopConsole, err := env.startConsole(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer stopConsole()
 	fmt.Println(env.readyLine())
 	if o.noWorker || o.headless || o.config != "" {
 		<-ctx.Done()
@@ -54,6 +59,8 @@ type environment struct {
 	config string // of the worker
 	state  string // the demo tracker's file
 	worker *process
+	// console is the address of the approval console; empty without one.
+	console string
 }
 
 func (e *environment) stop() {
@@ -66,6 +73,9 @@ func (e *environment) readyLine() string {
 	line := "ready temporal=" + e.server.Address()
 	if url := e.server.UIURL(); url != "" {
 		line += " ui=" + url
+	}
+	if e.console != "" {
+		line += " console=" + e.console
 	}
 	if e.worker != nil {
 		line += fmt.Sprintf(" worker=%d", e.worker.pid())
@@ -111,9 +121,10 @@ func writeDemoConfig(dir, state string) (string, error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
+var quiet = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
 // client talks to the runtime as any program would.
 func (e *environment) client() (*codemode.Client, func(), error) {
-	quiet := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	c, err := client.Dial(client.Options{HostPort: e.server.Address(), Logger: quiet})
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,372 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// schema is what a form needs of a JSON Schema; the rest counts when the arguments are validated.
+type schema struct {
+	Ref         string                     `json:"$ref"`
+	Type        any                        `json:"type"`
+	Title       string                     `json:"title"`
+	Description string                     `json:"description"`
+	Enum        []json.RawMessage          `json:"enum"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	Required    []string                   `json:"required"`
+	MaxLength   int                        `json:"maxLength"`
+	AnyOf       []json.RawMessage          `json:"anyOf"`
+	OneOf       []json.RawMessage          `json:"oneOf"`
+	AllOf       []json.RawMessage          `json:"allOf"`
+}
+
+// kind is how a field is edited.
+type kind string
+
+const (
+	kindText    kind = "text"
+	kindLong    kind = "long"
+	kindNumber  kind = "number"
+	kindBoolean kind = "boolean"
+	kindChoice  kind = "choice"
+	kindJSON    kind = "json"
+	kindGroup   kind = "group"
+	kindSecret  kind = "secret"
+)
+
+// input is one field of a form, a group of them, or an argument that is no object.
+type input struct {
+	Kind     kind
+	Path     string // of the value, as a JSON pointer; the name of the form's field
+	Name     string
+	Help     string
+	Value    string
+	Options  []string // JSON texts of a choice
+	Required bool
+	Given    bool // the issued arguments have the value
+	Problem  string
+	Members  []*input
+}
+
+// maxDepth is how deep objects become groups of fields; deeper ones are edited as JSON.
+const maxDepth = 3
+
+// newForm makes the form for a call's argument. Without a schema its shape follows from the argument itself.
+func newForm(raw, args json.RawMessage) *input {
+	return (&former{root: raw}).input("", "", raw, signals.Mask(args), true, 0)
+}
+
+type former struct{ root json.RawMessage }
+
+func (f *former) input(path, name string, raw, current json.RawMessage, required bool, depth int) *input {
+	s := f.resolve(raw, 0)
+	in := &input{Path: path, Name: visible(name), Help: visible(s.Description), Required: required, Given: len(current) > 0}
+	in.Kind = s.kind(current)
+	switch in.Kind {
+	case kindGroup:
+		if depth < maxDepth {
+			in.Members = f.members(path, s, current, depth)
+			return in
+		}
+		in.Kind = kindJSON
+	case kindChoice:
+		for _, option := range s.Enum {
+			in.Options = append(in.Options, compact(option))
+		}
+		in.Value = compact(current)
+		return in
+	case kindText, kindLong:
+		_ = json.Unmarshal(current, &in.Value)
+		if in.Value == signals.Masked {
+			in.Kind, in.Value = kindSecret, ""
+		}
+		return in
+	case kindNumber, kindBoolean:
+		in.Value = compact(current)
+		return in
+	}
+	in.Value = indent(current)
+	return in
+}
+
+// members are those that the schema names, required ones first, then those that only the argument has.
+func (f *former) members(path string, s schema, current json.RawMessage, depth int) []*input {
+	given := map[string]json.RawMessage{}
+	_ = json.Unmarshal(current, &given)
+	var names []string
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	for name := range given {
+		if _, named := s.Properties[name]; !named {
+			names = append(names, name)
+		}
+	}
+	rank := func(name string) int {
+		_, named := s.Properties[name]
+		switch {
+		case slices.Contains(s.Required, name):
+			return 0
+		case named && len(given[name]) > 0:
+			return 1
+		case named:
+			return 2
+		}
+		return 3
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	var list []*input
+	for _, name := range names {
+		list = append(list, f.input(path+"/"+escapePointer(name), name, s.Properties[name], given[name], slices.Contains(s.Required, name), depth+1))
+	}
+	return list
+}
+
+func escapePointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// resolve reads a schema, through references into the same document.
+func (f *former) resolve(raw json.RawMessage, depth int) schema {
+	var s schema
+	if json.Unmarshal(raw, &s) != nil || depth > 8 {
+		return schema{}
+	}
+	pointer, local := strings.CutPrefix(s.Ref, "#/")
+	if !local {
+		return s
+	}
+	target := f.root
+	for _, part := range strings.Split(pointer, "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		var members map[string]json.RawMessage
+		if json.Unmarshal(target, &members) != nil {
+			return schema{}
+		}
+		target = members[part]
+	}
+	found := f.resolve(target, depth+1)
+	if s.Description != "" {
+		found.Description = s.Description
+	}
+	return found
+}
+
+// kind tells how a value is edited. A value that does not look like its schema is edited as JSON, so that nothing of it
+// is lost.
+func (s schema) kind(current json.RawMessage) kind {
+	is := jsonType(current)
+	want := s.typeName()
+	switch {
+	case len(s.AnyOf)+len(s.OneOf)+len(s.AllOf) > 0:
+		return kindJSON
+	case len(s.Enum) > 0 && (is == "" || slices.ContainsFunc(s.Enum, func(e json.RawMessage) bool { return signals.SameArgs(e, current) })):
+		return kindChoice
+	case want == "" && is != "":
+		want = is
+	case is != "" && is != want && !(is == "number" && want == "integer"):
+		return kindJSON
+	}
+	switch want {
+	case "string":
+		if s.MaxLength > 200 || bytes.Contains(current, []byte(`\n`)) || len(current) > 80 {
+			return kindLong
+		}
+		return kindText
+	case "number", "integer":
+		return kindNumber
+	case "boolean":
+		return kindBoolean
+	case "object":
+		if len(s.Properties) > 0 || is == "object" && len(current) < 2000 {
+			return kindGroup
+		}
+	}
+	return kindJSON
+}
+
+// typeName is the schema's type, of several the one that is not null.
+func (s schema) typeName() string {
+	switch t := s.Type.(type) {
+	case string:
+		return t
+	case []any:
+		for _, one := range t {
+			if name, ok := one.(string); ok && name != "null" {
+				return name
+			}
+		}
+	}
+	if len(s.Properties) > 0 {
+		return "object"
+	}
+	return ""
+}
+
+func jsonType(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return ""
+	}
+	switch raw[0] {
+	case '"':
+		return "string"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+func decode(raw json.RawMessage) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
+}
+
+// read takes what was sent with the form and makes the argument of it. Fields whose text cannot be read keep their
+// problem; ok is false then.
+func (in *input) read(sent url.Values) (args json.RawMessage, ok bool) {
+	ok = true
+	v, given := in.take(sent, &ok)
+	if !given || !ok {
+		return nil, ok
+	}
+	args, err := signals.Marshal(v)
+	return args, err == nil
+}
+
+func (in *input) take(sent url.Values, ok *bool) (v any, given bool) {
+	if in.Kind == kindGroup {
+		object := map[string]any{}
+		for _, m := range in.Members {
+			if member, given := m.take(sent, ok); given {
+				object[lastName(m.Path)] = member
+			}
+		}
+		return object, in.Required || in.Given || len(object) > 0
+	}
+	in.Value = strings.ReplaceAll(sent.Get("field:"+in.Path), "\r\n", "\n")
+	v, given, err := in.parse()
+	if err != nil {
+		in.Problem, *ok = err.Error(), false
+	}
+	return v, given
+}
+
+func lastName(path string) string {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(last)
+}
+
+// parse reads a field's text. An empty text leaves the value out, but for texts that were given or have to be.
+func (in *input) parse() (v any, given bool, err error) {
+	switch in.Kind {
+	case kindText, kindLong:
+		return in.Value, in.Value != "" || in.Required || in.Given, nil
+	case kindSecret:
+		if in.Value == "" {
+			return signals.Masked, true, nil
+		}
+		return in.Value, true, nil
+	}
+	if strings.TrimSpace(in.Value) == "" {
+		if in.Required {
+			return nil, false, fmt.Errorf("a value is needed")
+		}
+		return nil, false, nil
+	}
+	if !json.Valid([]byte(in.Value)) {
+		return nil, false, fmt.Errorf("this is not %s", in.wants())
+	}
+	v, err = decode(json.RawMessage(in.Value))
+	if _, number := v.(json.Number); in.Kind == kindNumber && !number {
+		return nil, false, fmt.Errorf("this is not a number")
+	}
+	return v, true, err
+}
+
+func (in *input) wants() string {
+	if in.Kind == kindNumber {
+		return "a number"
+	}
+	return "JSON; a text needs quotes"
+}
+
+// change is one difference between the issued and the edited arguments.
+type change struct {
+	Path          string
+	Before, After value
+	Added, Gone   bool
+}
+
+// diff lists what was changed, by path. Both sides are masked.
+func diff(before, after json.RawMessage) []change {
+	a, _ := decode(signals.Mask(before))
+	b, _ := decode(signals.Mask(after))
+	var list []change
+	compare(&list, "", a, b, len(before) > 0, len(after) > 0)
+	return list
+}
+
+func compare(list *[]change, path string, a, b any, hasA, hasB bool) {
+	mapA, isMapA := a.(map[string]any)
+	mapB, isMapB := b.(map[string]any)
+	if isMapA && isMapB {
+		for _, name := range unionOf(mapA, mapB) {
+			valueA, inA := mapA[name]
+			valueB, inB := mapB[name]
+			compare(list, strings.TrimPrefix(path+"."+visible(name), "."), valueA, valueB, inA, inB)
+		}
+		return
+	}
+	textA, _ := signals.Marshal(a)
+	textB, _ := signals.Marshal(b)
+	if hasA == hasB && bytes.Equal(textA, textB) {
+		return
+	}
+	if path == "" {
+		path = "argument"
+	}
+	*list = append(*list, change{Path: path, Before: show(textA), After: show(textB), Added: !hasA, Gone: !hasB})
+}
+
+func unionOf(a, b map[string]any) []string {
+	var names []string
+	for name := range a {
+		names = append(names, name)
+	}
+	for name := range b {
+		if _, both := a[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

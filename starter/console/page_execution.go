@@ -1,0 +1,239 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// executionView is the record of an execution as its page shows it.
+type executionView struct {
+	*signals.Record
+	Lines    []codeLine
+	Events   []event
+	Calls    []callView
+	Pending  []card
+	Console  value
+	Temporal string
+	Open     bool
+	// Undo are the calls that a rollback would undo, in that order.
+	Undo []signals.Call
+}
+
+// codeLine is a line of the program with the calls that it made.
+type codeLine struct {
+	Number int
+	Text   string
+	Calls  []signals.Call
+	Failed bool // the program's error came from here
+}
+
+// callView is a call in the list of calls.
+type callView struct {
+	signals.Call
+	ExecutionID, Runtime string
+}
+
+// event is something in the timeline: a pass, or what happened between two.
+type event struct {
+	Pass    *codemode.Pass
+	Made    []signals.Call
+	Issued  []signals.Call
+	Decided []signals.Call
+	Settled []signals.Call
+}
+
+func (c *Console) executionPage(v *visit) error {
+	r, id, err := c.executionOf(v)
+	if err != nil {
+		return err
+	}
+	record, err := r.Client.Show(v.context(), id)
+	if err != nil {
+		return err
+	}
+	if record == nil {
+		return notFound("There is no execution %q in runtime %q.", id, r.Name)
+	}
+	passes, err := r.Client.Timeline(v.context(), id)
+	if err != nil {
+		return err
+	}
+	view := newExecutionView(record, passes)
+	view.Temporal = c.temporalLink(r.Name, id)
+	if record.Status == signals.Paused {
+		view.Pending = c.pendingCards(v, r, record)
+	}
+	title := cmp.Or(record.Purpose, firstLine(record.Code), id)
+	if v.r.URL.Query().Get("part") != "" {
+		return c.render(v, http.StatusOK, "execution", "record", title, view)
+	}
+	return c.show(v, http.StatusOK, "execution", signals.Cut(title, 80), view)
+}
+
+// pendingCards are the calls that wait, as the worker tells them; without one, as the record does.
+func (c *Console) pendingCards(v *visit, r Runtime, record *signals.Record) []card {
+	actions, err := r.Client.Pending(v.context(), record.ID)
+	if err != nil {
+		for _, call := range record.Log {
+			if call.State == signals.Pending {
+				actions = append(actions, signals.PendingAction{
+					ExecutionID: record.ID, Seq: call.Seq, Connector: call.Connector, Method: call.Method, Args: call.Args,
+					ArgsDigest: call.ArgsDigest, Class: call.Class, Position: call.Position,
+				})
+			}
+		}
+	}
+	var cards []card
+	for _, a := range actions {
+		cards = append(cards, newCard(codemode.InboxItem{PendingAction: a, Runtime: r.Name, Purpose: record.Purpose}))
+	}
+	return cards
+}
+
+func newExecutionView(record *signals.Record, passes []codemode.Pass) executionView {
+	view := executionView{Record: record, Console: showText(strings.Join(record.Logs, "\n")), Open: !record.Status.Terminal()}
+	byLine, bySeq := map[int][]signals.Call{}, map[int]signals.Call{}
+	for _, call := range record.Log {
+		bySeq[call.Seq] = call
+		view.Calls = append(view.Calls, callView{call, record.ID, record.Runtime})
+		if call.Position != nil {
+			byLine[call.Position.Line] = append(byLine[call.Position.Line], call)
+		}
+	}
+	for n, text := range strings.Split(strings.TrimRight(record.Code, "\n"), "\n") {
+		failed := record.Position != nil && record.Position.Line == n+1
+		view.Lines = append(view.Lines, codeLine{Number: n + 1, Text: visible(text), Calls: byLine[n+1], Failed: failed})
+	}
+	view.Events, view.Undo = events(passes, bySeq), undoPlan(record.Log)
+	return view
+}
+
+// events tells the story: what happened between passes, then the pass.
+func events(passes []codemode.Pass, calls map[int]signals.Call) []event {
+	find := func(seqs []int) []signals.Call {
+		var list []signals.Call
+		for _, seq := range seqs {
+			if call, ok := calls[seq]; ok {
+				list = append(list, call)
+			}
+		}
+		return list
+	}
+	var list []event
+	for _, p := range passes {
+		if between := (event{Decided: find(p.Decided), Settled: find(p.Settled)}); len(between.Decided)+len(between.Settled) > 0 {
+			list = append(list, between)
+		}
+		list = append(list, event{Pass: &p, Made: find(p.Made), Issued: find(p.Issued)})
+	}
+	return list
+}
+
+// undoPlan lists what a rollback would undo: what took effect and can be undone, the last one first.
+func undoPlan(calls []signals.Call) []signals.Call {
+	var plan []signals.Call
+	for _, call := range calls {
+		if call.State == signals.Applied && call.Revertable && call.RevertedAt == 0 {
+			plan = append(plan, call)
+		}
+	}
+	slices.SortStableFunc(plan, func(a, b signals.Call) int {
+		return cmp.Or(cmp.Compare(b.SettledAt, a.SettledAt), cmp.Compare(b.Seq, a.Seq))
+	})
+	return plan
+}
+
+// passEnds says why passes end.
+var passEnds = map[signals.PassEnd]string{
+	signals.PassCompleted: "ran to the end of the program",
+	signals.PassBlocked:   "ran until it had to wait",
+	signals.PassMissing:   "did not run: a connector is missing",
+	signals.PassMore:      "ran on into the next one",
+	signals.PassFailed:    "failed",
+}
+
+func passEnd(e signals.PassEnd) string { return cmp.Or(passEnds[e], "ran: "+string(e)) }
+
+func firstLine(code string) string {
+	for _, line := range strings.Split(code, "\n") {
+		if line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "//")); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// listView is the list of executions.
+type listView struct {
+	Records  []signals.Record
+	Status   signals.Status
+	Statuses []signals.Status
+	Runtime  string
+	Runtimes []string
+	Limit    int
+	More     bool
+}
+
+func (c *Console) executionsPage(v *visit) error {
+	q := v.r.URL.Query()
+	view := listView{
+		Status: signals.Status(q.Get("status")), Statuses: statuses, Runtime: q.Get("runtime"), Runtimes: c.names(), Limit: max(1, number(q.Get("limit"), 30, 500)),
+	}
+	var err error
+	if view.Records, err = c.list(v, view.Runtime, codemode.ListOptions{Limit: view.Limit, Status: view.Status}); err != nil {
+		return err
+	}
+	view.More = len(view.Records) == view.Limit
+	return c.show(v, http.StatusOK, "executions", "Executions", view)
+}
+
+// list reads executions of one runtime, or with an empty name of all, newest first.
+func (c *Console) list(v *visit, runtime string, o codemode.ListOptions) ([]signals.Record, error) {
+	if err := checkStatus(o.Status); err != nil {
+		return nil, err
+	}
+	served := c.Runtimes
+	if runtime != "" {
+		r, err := c.runtime(runtime)
+		if err != nil {
+			return nil, err
+		}
+		served = []Runtime{r}
+	}
+	records := []signals.Record{}
+	for _, r := range served {
+		found, err := r.Client.Executions(v.context(), o)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, found...)
+	}
+	slices.SortStableFunc(records, func(a, b signals.Record) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	return records[:min(len(records), o.Limit)], nil
+}
+
+// publicCall masks what looks like a secret.
+func publicCall(c signals.Call) signals.Call {
+	c.Args, c.Result, c.EditedArgs = signals.Mask(c.Args), signals.Mask(c.Result), signals.Mask(c.EditedArgs)
+	return c
+}
+
+func publicItem(i codemode.InboxItem) codemode.InboxItem {
+	i.Args = signals.Mask(i.Args)
+	return i
+}
+
+// publicRecord masks what looks like a secret, in the calls and in the result.
+func publicRecord(r signals.Record) signals.Record {
+	r.Result = signals.Mask(r.Result)
+	r.Log = slices.Clone(r.Log)
+	for n := range r.Log {
+		r.Log[n] = publicCall(r.Log[n])
+	}
+	return r
+}

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// session is one browser that came in.
+type session struct {
+	who     Identity
+	csrf    string // every form and script request that changes something carries it
+	expires time.Time
+}
+
+// sessions are kept in memory: a restart asks people to come in again.
+type sessions struct {
+	mu   sync.Mutex
+	byID map[string]*session
+}
+
+const (
+	cookieName    = "codemode_console"
+	sessionLength = 12 * time.Hour
+	maxSessions   = 10_000
+)
+
+func newSessions() *sessions { return &sessions{byID: map[string]*session{}} }
+
+// begin makes a session and gives its id. Where there are too many the oldest goes.
+func (s *sessions) begin(who Identity, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	oldest := ""
+	for id, other := range s.byID {
+		if now.After(other.expires) {
+			delete(s.byID, id)
+		} else if oldest == "" || other.expires.Before(s.byID[oldest].expires) {
+			oldest = id
+		}
+	}
+	if len(s.byID) >= maxSessions {
+		delete(s.byID, oldest)
+	}
+	id := rand.Text()
+	s.byID[id] = &session{who: who, csrf: rand.Text(), expires: now.Add(sessionLength)}
+	return id
+}
+
+func (s *sessions) find(r *http.Request, now time.Time) *session {
+	cookie, err := r.Cookie(cookieName)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.byID[cookie.Value]
+	if found == nil || now.After(found.expires) {
+		return nil
+	}
+	return found
+}
+
+func (s *sessions) end(r *http.Request) {
+	if cookie, err := r.Cookie(cookieName); err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.byID, cookie.Value)
+	}
+}
+
+// forged reports whether a request of a session lacks the session's token.
+func (s *session) forged(r *http.Request) bool {
+	given := r.Header.Get("X-CSRF-Token")
+	if given == "" {
+		given = r.PostFormValue("csrf")
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(s.csrf)) != 1
+}
+
+// setCookie gives the browser its session. Lax, since people come in by links from chats; what changes something is
+// guarded by tokens and by where it comes from.
+func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, id string) {
+	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.secure(r)}
+	if id == "" {
+		cookie.MaxAge = -1
+	} else {
+		cookie.MaxAge = int(sessionLength / time.Second)
+	}
+	http.SetCookie(w, cookie)
+}
+
+// secure reports whether people come by TLS, to us or to a proxy in front.
+func (c *Console) secure(r *http.Request) bool {
+	return r.TLS != nil || c.base != nil && c.base.Scheme == "https"
+}
+
+// limiter slows down those who guess: so many failures of an address, then it has to wait.
+type limiter struct {
+	mu       sync.Mutex
+	failures map[string]int
+	since    time.Time
+}
+
+const (
+	maxFailures  = 10
+	failureReset = time.Minute
+)
+
+func newLimiter() *limiter { return &limiter{failures: map[string]int{}} }
+
+func (l *limiter) blocked(address string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.since) > failureReset {
+		l.failures, l.since = map[string]int{}, now
+	}
+	return l.failures[address] >= maxFailures
+}
+
+func (l *limiter) failed(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failures[address]++
+}
