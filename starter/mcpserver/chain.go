@@ -60,9 +60,9 @@ func (c chain) cut(value json.RawMessage, room int) json.RawMessage {
 }
 
 func (c chain) failure(message string, logs []string) *mcp.CallToolResult {
-	message = signals.Cut(message, c.chars/3)
+	message = fitted(message, c.chars/3) // it is said twice
 	line := "[ERROR] Code execution failed: " + message
-	logs = append(shortened(bridgeLines(logs), c.chars/4), line)
+	logs = append(shortened(bridgeLines(logs), c.chars/5), line)
 	return block(chainFailure{Error: message, Logs: logs})
 }
 
@@ -107,9 +107,18 @@ func shortened(lines []string, room int) []string {
 		return lines
 	}
 	if from == len(lines) {
-		return []string{signals.Cut(lines[len(lines)-1], room/2)}
+		return []string{fitted(lines[len(lines)-1], room)}
 	}
 	return append([]string{fmt.Sprintf("[%d earlier lines left out]", from)}, lines[from:]...)
+}
+
+// fitted cuts a text to what its JSON may take.
+func fitted(text string, room int) string {
+	short := text
+	for keep := min(len(text), room); encoded(short) > room && keep > 0; keep = keep * 9 / 10 {
+		short = signals.Cut(text, max(keep, len("…")))
+	}
+	return short
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }

@@ -1,0 +1,169 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+func action(args string) signals.PendingAction {
+	return signals.PendingAction{ExecutionID: "exec_1", Connector: "store", Method: "put", Args: json.RawMessage(args), ArgsDigest: "d"}
+}
+
+func answered(content map[string]any) *mcp.ElicitationResult {
+	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: content}}
+}
+
+func TestFormShowsWhatCanBeEdited(t *testing.T) {
+	f := newForm(action(`{"n":3,"big":9007199254740993,"s":"x","color":"red","b":true,"list":[1],"none":null}`),
+		json.RawMessage(`{"properties":{"n":{"type":"integer","minimum":1,"maximum":9},"color":{"enum":["red","blue"]},"s":{"description":"Text."}}}`))
+	require.JSONEq(t, `{"type":"object","required":["decision"],"properties":{
+		"decision":{"type":"string","enum":["approve","reject"],"title":"Decision","default":"reject"},
+		"args.n":{"title":"n","type":"integer","minimum":1,"maximum":9,"default":3},
+		"args.big":{"title":"big (JSON)","type":"string","default":"9007199254740993"},
+		"args.s":{"title":"s","type":"string","description":"Text.","default":"x"},
+		"args.color":{"title":"color","type":"string","enum":["red","blue"],"default":"red"},
+		"args.b":{"title":"b","type":"boolean","default":true},
+		"args.list":{"title":"list (JSON)","type":"string","default":"[1]"},
+		"args.none":{"title":"none (JSON)","type":"string","default":"null"},
+		"note":{"type":"string","title":"Note or reason"}}}`, string(f.requested()))
+	require.True(t, strings.HasPrefix(string(f.requested()), `{"type":"object","properties":{"decision"`), "the decision is shown first")
+}
+
+func TestFormReadsDecisions(t *testing.T) {
+	f := newForm(action(`{"n":3,"list":[1],"s":" x "}`), nil)
+	for name, c := range map[string]struct {
+		content map[string]any
+		want    verdict
+		wrong   string
+	}{
+		"as it is":       {map[string]any{"decision": "approve"}, verdict{decision: "approve"}, ""},
+		"sent back":      {map[string]any{"decision": "approve", "args.n": 3, "args.list": " [1] ", "args.s": " x "}, verdict{decision: "approve"}, ""},
+		"edited":         {map[string]any{"decision": "approve", "args.n": 4}, verdict{decision: "approve", args: json.RawMessage(`{"list":[1],"n":4,"s":" x "}`)}, ""},
+		"edited list":    {map[string]any{"decision": "approve", "args.list": "[2, 3]"}, verdict{decision: "approve", args: json.RawMessage(`{"list":[2,3],"n":3,"s":" x "}`)}, ""},
+		"not JSON":       {map[string]any{"decision": "approve", "args.list": "[2"}, verdict{}, "list is not valid JSON"},
+		"unknown fields": {map[string]any{"decision": "approve", "args.other": 1, "x": 2}, verdict{decision: "approve"}, ""},
+		"rejected":       {map[string]any{"decision": "reject", "note": " no ", "args.n": 4}, verdict{decision: "reject", note: "no"}, ""},
+		"undecided":      {map[string]any{"args.n": 4}, verdict{}, "the decision must be"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := f.read(answered(c.content))
+			if c.wrong != "" {
+				require.ErrorContains(t, err, c.wrong)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want.decision, got.decision)
+			require.Equal(t, c.want.note, got.note)
+			require.Equal(t, string(c.want.args), string(got.args))
+		})
+	}
+	got, err := f.read(&mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}})
+	require.NoError(t, err)
+	require.Empty(t, got.decision)
+}
+
+func TestOutcomeTextsFit(t *testing.T) {
+	d := &door{Options: Options{Tokens: 500}.withDefaults()}
+	long := strings.Repeat("word ", 5000)
+	list, err := json.Marshal(strings.Fields(long))
+	require.NoError(t, err)
+	for name, out := range map[string]signals.Outcome{
+		"result":  {Status: signals.Completed, ExecutionID: "exec_1", Result: list, Logs: []string{long}, Calls: []signals.Call{{}}},
+		"error":   {Status: signals.Failed, ExecutionID: "exec_1", Error: long, Logs: []string{long}},
+		"pending": {Status: signals.Paused, ExecutionID: "exec_1", Pending: []signals.PendingAction{action(string(list)), action(string(list))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := d.answer(out, nil)
+			text := a.Content[0].(mcp.TextContent).Text
+			require.True(t, json.Valid([]byte(text)))
+			require.Less(t, len(text), 500*4+700)
+			require.NotContains(t, text, `"calls"`)
+			require.Equal(t, out.Status == signals.Failed, a.IsError)
+		})
+	}
+}
+
+func FuzzChainAnswersFit(f *testing.F) {
+	f.Add(`"x"`, "log", 100, 2000)
+	f.Fuzz(func(t *testing.T, value, line string, limit, chars int) {
+		if !json.Valid([]byte(value)) || chars < 1000 || chars > 20_000 || limit < 0 {
+			t.Skip()
+		}
+		c := chain{limit: limit, chars: chars}
+		logs := []string{line, "[warn] " + line}
+		for _, a := range []*mcp.CallToolResult{c.success(signals.Outcome{Result: json.RawMessage(value), Logs: logs}), c.failure(line, logs)} {
+			text := a.Content[0].(mcp.TextContent).Text
+			if !json.Valid([]byte(text)) || len(text) > chars+200 {
+				t.Fatalf("%d characters of %d: %s", len(text), chars, text)
+			}
+		}
+	})
+}
+
+func TestLongFailureFits(t *testing.T) {
+	text := chain{limit: 5, chars: 1000}.failure(strings.Repeat("\n\"", 5000), []string{strings.Repeat("\x01", 5000)}).Content[0].(mcp.TextContent).Text
+	require.LessOrEqual(t, len(text), 1000)
+	require.True(t, json.Valid([]byte(text)))
+}
+
+func TestToolNames(t *testing.T) {
+	taken := map[string]bool{}
+	long := strings.Repeat("x", 100)
+	names := map[string]bool{}
+	for _, m := range []signals.Method{{Connector: "a", Method: "b_c"}, {Connector: "a_b", Method: "c"}, {Connector: "a", Method: long}, {Connector: "a", Method: long + "y"}} {
+		name := toolName(m, taken)
+		require.LessOrEqual(t, len(name), maxToolName)
+		require.False(t, names[name])
+		names[name] = true
+	}
+	require.True(t, names["a_b_c"] && names["a_b_c_2"])
+}
+
+func TestToolSchemasAreObjects(t *testing.T) {
+	for schema, want := range map[string]string{
+		``:                           `{"type":"object"}`,
+		`{"type":"string"}`:          `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`,
+		`{"type":"object"}`:          `{"type":"object"}`,
+		`{"properties":{"a":{}}}`:    `{"type":"object","properties":{"a":{}}}`,
+		`{"type":["object","null"]}`: `{"type":"object","properties":{"input":{"type":["object","null"]}},"required":["input"]}`,
+	} {
+		require.JSONEq(t, want, string(toolSchema(json.RawMessage(schema))))
+	}
+}
+
+func TestTokens(t *testing.T) {
+	authenticate, err := parseTokens(strings.NewReader("\n# people\nada 0123456789abcdef\nbob\tfedcba9876543210\n"), "f")
+	require.NoError(t, err)
+	for token, want := range map[string]string{"0123456789abcdef": "ada", "fedcba9876543210": "bob", "": "", "0123456789abcdeF": "", "ada": ""} {
+		name, ok := authenticate(token)
+		require.Equal(t, []any{want, want != ""}, []any{name, ok})
+	}
+	for text, message := range map[string]string{"": "holds no token", "ada": "line 1", "\nada short": "line 2: the token of ada is shorter", "a b c": "give a name and a token"} {
+		_, err := parseTokens(strings.NewReader(text), "f")
+		require.ErrorContains(t, err, message)
+		require.NotContains(t, err.Error(), "short ", "an error shows no token")
+	}
+	require.True(t, Loopback("127.0.0.1:80") && Loopback("localhost:0") && Loopback("[::1]:1"))
+	require.False(t, Loopback(":80") || Loopback("0.0.0.0:80") || Loopback("example.org:80") || Loopback("x"))
+}
+
+func TestRebindingIsRefused(t *testing.T) {
+	s := httptest.NewServer(Handler(server.NewMCPServer("x", "1"), nil))
+	defer s.Close()
+	for _, path := range []string{"/mcp", "/sse", "/message"} {
+		r := httptest.NewRequest("POST", s.URL+path, strings.NewReader("{}"))
+		r.Host, r.RequestURI = "evil.example", ""
+		response, err := s.Client().Do(r)
+		require.NoError(t, err)
+		_ = response.Body.Close()
+		require.Equal(t, 403, response.StatusCode, path)
+	}
+}
