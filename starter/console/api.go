@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
@@ -143,6 +144,9 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 	one := decision{
 		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args, Note: d.Note + d.Reason,
 		Continue: d.Continue, By: d.By,
+	}
+	if !slices.Contains(actions, d.Action) {
+		return one, badRequest("%q is no action: use one of %v", d.Action, actions)
 	}
 	switch {
 	case d.Seq != nil:

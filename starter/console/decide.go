@@ -21,6 +21,8 @@ const (
 	actionRollback = "rollback"
 )
 
+var actions = []string{actionApprove, actionReject, actionCancel, actionRollback}
+
 // decision is what somebody asks to be done about an execution, or about one of its calls.
 type decision struct {
 	Action string
@@ -163,7 +165,7 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 		}
 		return refusal(undone.Reverted, "There is nothing to undo.", err)
 	}
-	return badRequest("%q is no action: use approve, reject, cancel or rollback", d.Action)
+	return badRequest("%q is no action: use one of %v", d.Action, actions)
 }
 
 func refusal(accepted bool, message string, err error) error {

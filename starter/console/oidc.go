@@ -85,16 +85,17 @@ func (o *OIDC) verify(ctx context.Context, raw string) (claims, Identity, error)
 	return c, who, err
 }
 
-// admit finds the role of a person. An address that the provider has not verified counts for nothing.
+// admit finds the role of a person. An address that the provider has not verified counts for nothing, and a user name,
+// which people may often choose, is not the name of anybody without the subject.
 func (o *OIDC) admit(c claims) (Identity, error) {
-	who := Identity{Name: c.User, Asserted: true}
+	who := Identity{Name: c.Subject, Asserted: true}
+	if c.User != "" {
+		who.Name = fmt.Sprintf("%s [%s]", c.User, c.Subject)
+	}
 	holds := append(append([]string{"*"}, c.Groups...), c.Roles...)
 	if c.Verified && c.Email != "" {
 		who.Name = c.Email
 		holds = append(holds, c.Email)
-	}
-	if who.Name == "" {
-		who.Name = c.Subject
 	}
 	has := func(wanted []string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(holds, w) })

@@ -24,7 +24,7 @@ type sessions struct {
 const (
 	cookieName    = "codemode_console"
 	sessionLength = 12 * time.Hour
-	maxSessions   = 10_000
+	maxSessions   = 2_000
 )
 
 func newSessions() *sessions { return &sessions{byID: map[string]*session{}} }
