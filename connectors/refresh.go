@@ -83,7 +83,9 @@ func (s *Set) refresh(at *slot) {
 func (s *Set) keepFresh(at *slot, tried func()) {
 	for failures := 0; ; {
 		at.begin()
+		s.loading <- struct{}{}
 		space := loadNamespace(s.life, at.connector, at.rules)
+		<-s.loading
 		if s.life.Err() != nil && at.space.Load() != nil {
 			return
 		}

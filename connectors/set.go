@@ -18,11 +18,15 @@ type Set struct {
 	names   []string
 	slots   map[string]*slot
 	version atomic.Int64
+	loading chan struct{} // a place for each connector that is being loaded
 
 	life context.Context // ends when the set is closed
 	end  context.CancelFunc
 	work sync.WaitGroup
 }
+
+// maxLoading bounds how many connectors load at the same time, and so what that takes in memory.
+const maxLoading = 64
 
 // loadPatience is how long [NewSet] waits for connectors that take their time.
 const loadPatience = 20 * time.Second
@@ -36,7 +40,7 @@ const loadPatience = 20 * time.Second
 // with a [*ConfigError], and leaves the connectors open then. The context bounds
 // the waiting, no more.
 func NewSet(ctx context.Context, cs []Connector, rules map[string][]Rule) (*Set, error) {
-	s := &Set{slots: map[string]*slot{}}
+	s := &Set{slots: map[string]*slot{}, loading: make(chan struct{}, maxLoading)}
 	for _, c := range cs {
 		if err := s.admit(c); err != nil {
 			return nil, err

@@ -120,7 +120,7 @@ func TestDescribeStaysWithinItsBudget(t *testing.T) {
 	d := c.Describe("big.m")
 	raw, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, tokens(string(raw)), 1500)
+	assert.LessOrEqual(t, Tokens(string(raw)), 1500)
 	assert.Contains(t, d.Types, "type MInput = {\n    ", "input first")
 	assert.Contains(t, d.Types[:strings.Index(d.Types, "type MOutput")], "field_399: ", "what is required is never left out")
 	assert.Contains(t, d.Types, `// Left out for length; codemode.describe("big.<type>") shows one:`+"\n")
@@ -140,7 +140,7 @@ func TestOverviewOfALargeConnector(t *testing.T) {
 	c := New(set)
 	d := c.Describe("service3")
 	assert.Equal(t, "connector", d.Kind)
-	assert.LessOrEqual(t, tokens(d.Types), connectorBudget)
+	assert.LessOrEqual(t, Tokens(d.Types), connectorBudget)
 	assert.Regexp(t, `^service3 has 1,000 methods, too many to show here\.\nFind one: codemode\.search\("what you want", \{ connector: "service3" \}\)\.`+
 		` See its types: codemode\.describe\("service3\.<method>"\)\.\n\nMethods by subject, with examples:\n- \w+ \(\d+\): \w+, `, d.Types)
 	assert.Greater(t, strings.Count(d.Types, "\n- "), 30)
@@ -159,7 +159,7 @@ func TestToolDescriptionIsShortAndFlat(t *testing.T) {
 		hints[name] = "for everything about " + name
 	}
 	text := ToolDescription(names, hints, "")
-	assert.LessOrEqual(t, tokens(text), 500)
+	assert.LessOrEqual(t, Tokens(text), 500)
 	for _, said := range []string{
 		"`github`, `stripe`, `kubernetes`, `filesystem`, `memory` and `codemode`", "codemode.search(", "codemode.describe(", "TypeScript", "Promise.all",
 		"approval", "paused", "codemode.step(", "fetch", "Never guess",

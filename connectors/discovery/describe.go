@@ -189,7 +189,7 @@ func (c *Catalogue) describeConnector(s *space) DescribeOutput {
 	if out.Description != "" {
 		intro = out.Description + "\n\n"
 	}
-	if text, ok := s.declarations(connectorBudget - tokens(intro)); ok {
+	if text, ok := s.declarations(connectorBudget - Tokens(intro)); ok {
 		out.Types = intro + text
 		return out
 	}

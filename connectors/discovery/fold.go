@@ -28,7 +28,7 @@ func (c *converter) nameable(t *typ, scope string) *typ {
 func flatCost(t *typ) int {
 	p := printer{detail: bare, folded: func(inner *typ) bool { return inner != t && inner.name != "" }}
 	p.body(t, "")
-	return tokens(p.b.String()) + declarations(t)
+	return Tokens(p.b.String()) + declarations(t)
 }
 
 // declarations is what naming the folded parts costs once more.
@@ -36,9 +36,9 @@ func declarations(t *typ) (n int) {
 	t.each(func(inner *typ) {
 		switch {
 		case inner.name != "":
-			n += tokens(inner.name) + declarationCost
+			n += Tokens(inner.name) + declarationCost
 		case inner.op == named:
-			n += tokens(inner.text) + declarationCost
+			n += Tokens(inner.text) + declarationCost
 		default:
 			n += declarations(inner)
 		}

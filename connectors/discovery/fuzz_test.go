@@ -33,7 +33,7 @@ func FuzzSchemaToType(f *testing.F) {
 		c := catalogueOf(t, sharing{catalogueOnly{"c", []connectors.Method{m}}, json.RawMessage(schema)})
 		d := c.Describe("c.do-it")
 		parses(t, d.Types)
-		require.LessOrEqual(t, tokens(d.Types), 2*typesBudget)
+		require.LessOrEqual(t, Tokens(d.Types), 2*typesBudget)
 		parses(t, c.Types("c"))
 		c.Search("do it", SearchOptions{})
 	})

@@ -35,7 +35,7 @@ func (s *space) declarations(limit int) (string, bool) {
 		return "", false
 	}
 	constant := s.constant()
-	left := limit - tokens(constant)
+	left := limit - Tokens(constant)
 	if limit > 0 && left <= 0 {
 		return "", false
 	}

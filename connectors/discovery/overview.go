@@ -38,7 +38,7 @@ func (c *Catalogue) overview(s *space, instructions string) string {
 		head = instructions + "\n\n" + head
 	}
 	groups := c.groups(s)
-	room := connectorBudget - tokens(head) - tokens(tail(groups))
+	room := connectorBudget - Tokens(head) - Tokens(tail(groups))
 	n := fill(groups, room)
 	lines := []string{head}
 	for _, g := range groups[:n] {
@@ -54,7 +54,7 @@ func (c *Catalogue) overview(s *space, instructions string) string {
 func fill(groups []*group, room int) (n int) {
 	for _, g := range groups {
 		g.shown = 1
-		if cost := tokens(g.line()) + 1; cost <= room {
+		if cost := Tokens(g.line()) + 1; cost <= room {
 			room -= cost
 			n++
 			continue
@@ -67,7 +67,7 @@ func fill(groups []*group, room int) (n int) {
 			if g.shown == len(g.methods) || g.shown == maxExamples {
 				continue
 			}
-			if cost := tokens(g.methods[g.shown]) + 2; cost <= room {
+			if cost := Tokens(g.methods[g.shown]) + 2; cost <= room {
 				room -= cost
 				g.shown++
 				more = true

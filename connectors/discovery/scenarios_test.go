@@ -89,7 +89,7 @@ func TestDisc10DescribeAConnector(t *testing.T) {
 		d := c.Describe(target)
 		assert.Equal(t, []string{"store", "connector", "Use store for items."}, []string{d.Path, d.Kind, d.Description})
 		assert.Regexp(t, `^Use store for items\.\n\ntype [\s\S]*declare const store: \{[\s\S]*get_item: \(input: GetItemInput\) => Promise<GetItemOutput>;`, d.Types)
-		assert.LessOrEqual(t, tokens(d.Types), connectorBudget)
+		assert.LessOrEqual(t, Tokens(d.Types), connectorBudget)
 	}
 }
 

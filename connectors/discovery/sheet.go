@@ -127,7 +127,7 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 	for i := 0; i < len(queue); i++ {
 		text := p.declaration(queue[i].name, queue[i].t)
 		pg.texts = append(pg.texts, text)
-		pg.cost += tokens(text) + 1
+		pg.cost += Tokens(text) + 1
 		if v.limit > 0 && pg.cost+s.hiddenCost(pg.hidden) > v.limit {
 			return pg, false
 		}
@@ -139,10 +139,10 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 // hiddenCost is that of the stubs that stand for what is not shown.
 func (s *sheet) hiddenCost(names []string) (n int) {
 	if len(names) > 0 {
-		n = tokens(s.note()) + 2
+		n = Tokens(s.note()) + 2
 	}
 	for _, name := range names {
-		n += tokens(name) + declarationCost
+		n += Tokens(name) + declarationCost
 	}
 	return n
 }

@@ -13,8 +13,8 @@ const (
 	foreignCost = 40 // each byte outside ASCII
 )
 
-// tokens estimates what a text costs a model.
-func tokens(s string) int {
+// Tokens estimates what a text costs a model.
+func Tokens(s string) int {
 	cost := 0
 	for i := 0; i < len(s); {
 		n, c := piece(s, i)

