@@ -36,15 +36,17 @@ func (d *decorated) over(methods []Method) []Method {
 	return methods
 }
 
-func (d *decorated) Warnings() []string {
-	if w, ok := d.Connector.(Warner); ok {
-		return w.Warnings()
-	}
-	return nil
-}
-
-func (d *decorated) OnChange(changed func()) {
-	if c, ok := d.Connector.(Changer); ok {
-		c.OnChange(changed)
+// as finds what a connector can do beside its methods, whatever decorates it.
+func as[T any](c Connector) (T, bool) {
+	for {
+		if able, ok := c.(T); ok {
+			return able, true
+		}
+		d, ok := c.(*decorated)
+		if !ok {
+			var none T
+			return none, false
+		}
+		c = d.Connector
 	}
 }

@@ -38,7 +38,7 @@ func (s *Set) Dispose(ctx context.Context, executionID, status string) []error {
 
 func hasHook[T any](s *Set) bool {
 	for _, at := range s.slots {
-		if _, ok := at.connector.(T); ok {
+		if _, ok := as[T](at.connector); ok {
 			return true
 		}
 	}
@@ -50,7 +50,7 @@ func runHooks[T any](s *Set, hook func(T) error) []error {
 	all := make([]error, len(s.names))
 	var wg sync.WaitGroup
 	for i, name := range s.names {
-		if listener, ok := s.slots[name].connector.(T); ok {
+		if listener, ok := as[T](s.slots[name].connector); ok {
 			wg.Go(func() {
 				defer func() {
 					if r := recover(); r != nil {

@@ -75,6 +75,10 @@ func TestLimitsBelowZero(t *testing.T) {
 	assert.EqualError(t, err, `Rule "a" of connector "c" has a limit below zero.`)
 }
 
+type disposing struct{ remote }
+
+func (disposing) Dispose(context.Context, string, string) error { return nil }
+
 func TestDecorate(t *testing.T) {
 	var changed func()
 	works := &atomic.Bool{}
@@ -97,5 +101,7 @@ func TestDecorate(t *testing.T) {
 	assert.NotNil(t, set.Definitions("api"))
 	assert.Nil(t, set.Definitions("c"))
 	assert.Equal(t, []string{"left something out"}, set.Warnings())
+	assert.False(t, set.HasDispose())
+	assert.True(t, newSet(t, nil, Decorate(disposing{remote{name: "d"}}, func(*Method) {})).HasDispose())
 	assert.False(t, inner.methods[1].RequiresApproval, "the connector's own list stays as it is")
 }

@@ -36,7 +36,7 @@ func (s *Set) load(ctx context.Context) error {
 	var loaded sync.WaitGroup
 	for _, at := range s.slots {
 		at.loading = true
-		if c, ok := at.connector.(Changer); ok {
+		if c, ok := as[Changer](at.connector); ok {
 			c.OnChange(func() { s.refresh(at) })
 		}
 		loaded.Add(1)
@@ -173,7 +173,7 @@ func (at *slot) warnings() []string {
 	if failed != nil {
 		list = append(list, fmt.Sprintf("the methods of connector %q may have changed, but cannot be listed: %v", name, failed))
 	}
-	if w, ok := at.connector.(Warner); ok {
+	if w, ok := as[Warner](at.connector); ok {
 		list = append(list, w.Warnings()...)
 	}
 	return append(list, space.schemaWarnings()...)

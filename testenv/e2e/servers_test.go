@@ -68,7 +68,15 @@ func TestFilesystemServer(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one"), 0o600))
 	ask := true
 	b.connect(connectors.MCP("files", connectors.MCPOptions{Command: "node", Args: []string{npmServer(t, "server-filesystem"), dir}}))
-	b.options.Rules = map[string][]connectors.Rule{"files": {{Pattern: "write_file", RequiresApproval: &ask}}}
+	moveAway := func(args, _ json.RawMessage) (json.RawMessage, error) {
+		var in struct{ Path string }
+		err := json.Unmarshal(args, &in)
+		undoing, _ := json.Marshal(map[string]string{"source": in.Path, "destination": in.Path + ".undone"})
+		return undoing, err
+	}
+	b.options.Rules = map[string][]connectors.Rule{"files": {{
+		Pattern: "write_file", RequiresApproval: &ask, Revert: &connectors.RevertRule{Method: "move_file", Args: moveAway},
+	}}}
 	b.worker()
 	o := b.run(fmt.Sprintf(`const dir = %q;
 		const {content} = await files.read_text_file({path: dir + '/a.txt'});
@@ -80,6 +88,12 @@ func TestFilesystemServer(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "b.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "oneb", string(text))
+
+	undone, err := b.client.Rollback(b.context(), o.ExecutionID, "ada")
+	require.NoError(t, err)
+	require.True(t, undone.Reverted, undone.Failed)
+	require.NoFileExists(t, filepath.Join(dir, "b.txt"))
+	require.FileExists(t, filepath.Join(dir, "c.txt.undone"))
 }
 
 // everything starts a server that speaks over HTTP and gives its URL.

@@ -130,6 +130,15 @@ func TestFiles(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(e.dir, "data", "summary.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "Ada was born in 1815.\n", string(text))
+
+	undone, err := e.client.Rollback(e.context(), o.ExecutionID, "ada")
+	require.NoError(t, err)
+	require.True(t, undone.Reverted, undone.Failed)
+	require.NoFileExists(t, filepath.Join(e.dir, "data", "summary.txt"))
+	require.FileExists(t, filepath.Join(e.dir, "data", "summary.txt.undone"))
+	memory, err := os.ReadFile(filepath.Join(e.dir, "memory.jsonl"))
+	require.NoError(t, err)
+	require.NotContains(t, string(memory), "Ada")
 }
 
 func freeAddress(t *testing.T) string {
@@ -167,6 +176,9 @@ func TestStripe(t *testing.T) {
 	require.Len(t, o.Pending, 1, "a small refund needs nobody")
 	require.Equal(t, "PostRefunds", o.Pending[0].Method)
 	e.completed(`{"customer":"customer","refunds":["refund","refund"]}`, e.approve(o))
+	undone, err := e.client.Rollback(e.context(), o.ExecutionID, "ada")
+	require.NoError(t, err)
+	require.True(t, undone.Reverted, undone.Failed)
 }
 
 // githubExcerpt is as much of GitHub's document as the program needs, and what it must not get.
