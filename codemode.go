@@ -87,40 +87,63 @@ type Worker struct {
 // NewWorker loads the connectors and makes a worker that is ready to start. A mistake in names or rules is an error; a
 // connector that cannot be loaded is not: its methods answer with the reason.
 func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error) {
+	set, err := o.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Serve) > 0 {
+		return connectorWorker(c, set, o), nil
+	}
+	o.tune(&o.Worker)
+	w := &Worker{
+		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
+		SearchAttributes: EnsureSearchAttributes(ctx, c, o.Namespace) == nil,
+	}
+	workflows.Register(w)
+	o.activities(set, w.SearchAttributes).Register(w)
+	return w, nil
+}
+
+// name fills in the runtime's name.
+func (o *Options) name() error {
 	if o.Runtime == "" {
 		o.Runtime = signals.DefaultRuntime
 	}
-	if err := signals.CheckRuntime(o.Runtime); err != nil {
+	return signals.CheckRuntime(o.Runtime)
+}
+
+// load fills in defaults and loads the connectors.
+func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
+	if err := o.name(); err != nil {
 		return nil, err
 	}
 	set, err := connectors.NewSet(ctx, o.Connectors, o.Rules)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkQueues(set, o); err != nil {
+	if err := checkQueues(set, *o); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	if len(o.Serve) > 0 {
-		return connectorWorker(c, set, o), nil
-	}
-	if o.Executor == nil {
+	if o.Executor == nil && len(o.Serve) == 0 {
 		if o.Executor, err = sandbox.NewIsolated(o.Sandbox); err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
 	}
-	if o.Worker.StickyScheduleToStartTimeout == 0 {
-		o.Worker.StickyScheduleToStartTimeout = stickyPatience
+	return set, nil
+}
+
+// tune sets what the SDK's worker does better for us than by default.
+func (o *Options) tune(w *worker.Options) {
+	if w.StickyScheduleToStartTimeout == 0 {
+		w.StickyScheduleToStartTimeout = stickyPatience
 	}
-	w := &Worker{
-		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
-		SearchAttributes: EnsureSearchAttributes(ctx, c, o.Namespace) == nil,
-	}
-	workflows.Register(w)
-	activities.New(activities.Options{
+}
+
+func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {
+	return activities.New(activities.Options{
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
-		SearchAttributes: w.SearchAttributes, Hints: o.Hints, OwnQueues: o.OwnQueues, LocalPass: localPass(o),
-	}).Register(w)
-	return w, nil
+		SearchAttributes: attributes, Hints: o.Hints, OwnQueues: o.OwnQueues, LocalPass: localPass(*o),
+	})
 }
 
 // localPass lets passes run inside workflow tasks only where no program can end the worker.

@@ -1,0 +1,154 @@
+package codemodetest
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Options of a test run. The zero value runs programs without connectors, and leaves what waits for a person to expire.
+type Options struct {
+	// Options are the worker's. The executor is sandbox.InProcess unless one is given.
+	codemode.Options
+	// Decide answers for the people who approve; nil says nothing.
+	Decide Decide
+	// Snippets are what codemode.run finds, by name.
+	Snippets map[string]signals.SnippetVersion
+}
+
+// Result is how a program ended.
+type Result struct {
+	// Outcome is what the caller of Execute gets at last.
+	Outcome signals.Outcome
+	// Record is the audit record.
+	Record *signals.Record
+	// Took is the time that passed for the execution, waiting included.
+	Took time.Duration
+}
+
+// Run runs a program to its end. What keeps it from running at all, such as a mistake in the options, fails the test.
+func Run(t testing.TB, code string, o Options) Result {
+	t.Helper()
+	if o.Executor == nil {
+		o.Executor = &sandbox.InProcess{}
+	}
+	plugin, err := codemode.NewPlugin(o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Runtime == "" {
+		o.Runtime = signals.DefaultRuntime
+	}
+	r := &run{t: t, options: o, id: "exec_test", events: &recorder{runtime: o.Runtime, snippets: o.Snippets}}
+	r.setUp(plugin)
+	return r.execute(code)
+}
+
+type run struct {
+	t       testing.TB
+	options Options
+	id      string
+	env     *testsuite.TestWorkflowEnvironment
+	events  *recorder
+}
+
+func (r *run) setUp(plugin worker.Plugin) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	r.env = suite.NewTestWorkflowEnvironment()
+	r.env.SetStartTime(time.Now())
+	r.env.SetTestTimeout(time.Minute)
+	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{
+		ID: signals.WorkflowID(r.options.Runtime, r.id), TaskQueue: codemode.TaskQueue(r.options.Runtime),
+	})
+	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
+	r.env.SetWorkerOptions(worker.Options{
+		Plugins: []worker.Plugin{plugin}, Interceptors: []interceptor.WorkerInterceptor{&lendClient{client: r.events}},
+	})
+}
+
+func (r *run) execute(code string) Result {
+	r.t.Helper()
+	started := r.env.Now()
+	input := signals.ExecutionInput{Code: code, Runtime: r.options.Runtime}
+	r.events.started(started, input)
+	if r.options.Decide != nil {
+		r.env.RegisterDelayedCallback(func() { r.wait(0) }, 0)
+	}
+	r.env.ExecuteWorkflow(signals.ExecutionWorkflow, input)
+	var result signals.ExecutionResult
+	if err := r.env.GetWorkflowResult(&result); err != nil {
+		r.t.Fatalf("the execution did not end by itself: %v", err)
+	}
+	r.events.completed(r.env.Now(), result)
+	return r.result(r.env.Now().Sub(started))
+}
+
+// result reads the end as a client of a server would.
+func (r *run) result(took time.Duration) Result {
+	r.t.Helper()
+	c, err := codemode.NewClient(r.events, codemode.ClientOptions{Runtime: r.options.Runtime})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	outcome, err := c.Wait(context.Background(), r.id, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	record, err := c.Show(context.Background(), r.id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return Result{Outcome: outcome, Record: record, Took: took}
+}
+
+// wait asks for the next outcome and decides what it waits for.
+func (r *run) wait(after int) {
+	r.update(signals.UpdateWait, signals.Wait{After: after}, func(answer any) {
+		o, ok := answer.(signals.Outcome)
+		switch {
+		case !ok || o.Status.Terminal():
+		case o.Status != signals.Paused:
+			r.wait(after)
+		default:
+			for _, p := range o.Pending {
+				if d := r.options.Decide(p); d.payload != nil {
+					r.update(d.name, d.payload(p), func(verdict any) { r.checkVerdict(p, verdict) })
+				}
+			}
+			r.wait(o.Pass)
+		}
+	})
+}
+
+func (r *run) checkVerdict(p signals.PendingAction, verdict any) {
+	if v, ok := verdict.(signals.Verdict); ok && !v.Accepted {
+		r.t.Errorf("the decision about %s.%s (seq %d) was refused: %s", p.Connector, p.Method, p.Seq, v.Error)
+	}
+}
+
+func (r *run) update(name string, payload any, then func(answer any)) {
+	r.env.RegisterDelayedCallback(func() {
+		r.env.UpdateWorkflow(name, "", &testsuite.TestUpdateCallback{
+			OnAccept: func() {},
+			OnReject: func(err error) { r.t.Errorf("%s was refused: %v", name, err) },
+			OnComplete: func(answer any, err error) {
+				if err == nil { // the execution may have ended
+					then(answer)
+				}
+			},
+		}, payload)
+	}, 0)
+}
