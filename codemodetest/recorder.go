@@ -110,11 +110,22 @@ func (r *recorder) activityFailed(scheduled int64, err error) {
 	})
 }
 
-// GetWorkflowHistory gives the events so far.
-func (r *recorder) GetWorkflowHistory(context.Context, string, string, bool, enumspb.HistoryEventFilterType) client.HistoryEventIterator {
+// GetWorkflowHistory gives the events so far. There is no other workflow.
+func (r *recorder) GetWorkflowHistory(_ context.Context, id, _ string, _ bool, _ enumspb.HistoryEventFilterType) client.HistoryEventIterator {
+	if _, _, execution := signals.ParseWorkflowID(id); !execution {
+		return unknown{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &iterator{events: r.events[:len(r.events):len(r.events)]}
+}
+
+type unknown struct{}
+
+func (unknown) HasNext() bool { return true }
+
+func (unknown) Next() (*historypb.HistoryEvent, error) {
+	return nil, serviceerror.NewNotFound("no such workflow")
 }
 
 type iterator struct{ events []*historypb.HistoryEvent }
