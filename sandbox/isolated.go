@@ -93,13 +93,24 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 	}
 	defer func() { <-x.slots }()
 	p, err := x.acquire(pass)
-	if err != nil {
-		return Result{}, fmt.Errorf("start a sandbox child: %w", err)
+	for left := maxKilled; ; left-- {
+		if err != nil {
+			return Result{}, fmt.Errorf("start a sandbox child: %w", err)
+		}
+		result, healthy, failure := p.run(ctx, pass, host)
+		x.release(p, healthy)
+		if failure != errKilled {
+			return result, failure
+		}
+		if left == 1 {
+			return result, nil
+		}
+		p, err = x.spawn()
 	}
-	result, healthy, err := p.run(ctx, pass, host)
-	x.release(p, healthy)
-	return result, err
 }
+
+// maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.
+const maxKilled = 3
 
 // reserve takes one of the places for passes, and tells when it has to wait for that.
 func (x *Isolated) reserve(ctx context.Context) error {

@@ -241,3 +241,27 @@ func BenchmarkIsolatedTinyPass(b *testing.B) {
 		}
 	}
 }
+
+// killingHost kills a process when it is called first.
+type killingHost struct {
+	Host
+	victim *os.Process
+	once   sync.Once
+}
+
+func (h *killingHost) Call(ctx context.Context, c Call) Settlement {
+	h.once.Do(func() { _ = h.victim.Kill() })
+	return h.Host.Call(ctx, c)
+}
+
+func TestPassSurvivesAKilledChild(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	d := newDriver(t, `return [await store.echo(1), await store.echo(2)]`)
+	r, err := x.Run(context.Background(), d.pass, &killingHost{Host: d.host, victim: x.idle[0].cmd.Process})
+	require.NoError(t, err)
+	require.Nil(t, r.Failure)
+	requireValue(t, `[1,2]`, r)
+	require.Len(t, r.Entries, 2, "what the killed child had is not recorded twice")
+}

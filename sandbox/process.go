@@ -150,8 +150,16 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 	if cause := context.Cause(ctx); cause != nil {
 		return Result{}, false, cause
 	}
-	return s.broken(overdue), false, nil
+	result = s.broken(overdue)
+	if result.Failure.Kind == Crashed && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed") {
+		return result, false, errKilled
+	}
+	return result, false, nil
 }
+
+// errKilled: somebody else ended the child, such as the kernel when the host is short of memory. That says nothing about
+// the program.
+var errKilled = errors.New("the sandbox child was killed from outside")
 
 // begin sends a pass, or of one that goes on in the parked runtime, only what that has not seen.
 func (p *process) begin(pass Pass) error {
