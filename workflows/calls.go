@@ -219,7 +219,8 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workfl
 // ours, whose outcome is unknown.
 func failureKind(err error) (kind string, delay time.Duration) {
 	var app *temporal.ApplicationError
-	if !errors.As(err, &app) {
+	var lost *temporal.TimeoutError // it holds what the attempt before the lost one answered
+	if errors.As(err, &lost) || !errors.As(err, &app) {
 		return "", 0
 	}
 	switch app.Type() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -390,4 +391,21 @@ func TestTooMuchCodeEndsAtOnce(t *testing.T) {
 	require.NoError(t, r.env.GetWorkflowResult(&result))
 	require.Contains(t, result.Error, "The execution code is too large to record durably")
 	require.Empty(t, r.inputs)
+}
+
+// TestLostAttemptAfterARetryableError: a worker is lost in the last attempt of a call, and the server's timeout tells
+// what the attempt before had answered. That is not the call's answer.
+func TestLostAttemptAfterARetryableError(t *testing.T) {
+	r := newRig(t)
+	put := write(0)
+	put.Method, put.Class = "put", signals.Idempotent
+	r.passes = append(r.passes, blocked(put), ends(`1`))
+	r.call = func(signals.CallInput, int) (json.RawMessage, error) {
+		answer := temporal.NewApplicationErrorWithOptions("try again", signals.ErrorRetryable, temporal.ApplicationErrorOptions{})
+		return nil, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_HEARTBEAT, answer)
+	}
+	r.run()
+	given := r.inputs[1].Given[0]
+	require.Equal(t, signals.OutcomeUnknown, given.Error.Name)
+	require.Empty(t, given.Source, "no event holds an answer")
 }
