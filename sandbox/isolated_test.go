@@ -100,7 +100,7 @@ func TestKilledChildIsReported(t *testing.T) {
 	require.NoError(t, err)
 	go func() { <-started; _ = p.cmd.Process.Kill() }()
 	r, healthy, err := p.run(context.Background(), Pass{Code: "await store.echo(1); await store.die({})", Connectors: []string{"store"}}, host)
-	require.NoError(t, err)
+	require.ErrorIs(t, err, errKilled)
 	require.False(t, healthy)
 	require.Equal(t, Crashed, r.Failure.Kind)
 	require.Len(t, r.Entries, 2, "what the pass did is still recorded")

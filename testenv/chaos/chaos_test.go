@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets this test binary play the parts, as the command itself does.
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		if err := play(context.Background(), role); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestChaos is the short mode. The long one is the command.
+func TestChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills processes for about a minute")
+	}
+	o := options{Executions: 60, Concurrency: 20, Workers: 2, Every: 3 * time.Second, Seed: 1, Patience: 3 * time.Minute, Progress: testLog{t}}
+	r, err := o.inDirectory(t.Context(), o.run)
+	require.NoError(t, err)
+	var text strings.Builder
+	require.NoError(t, r.print(&text, false))
+	require.True(t, r.Passed, text.String())
+	t.Log(text.String())
+}
+
+type testLog struct{ t *testing.T }
+
+func (l testLog) Write(b []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(b)))
+	return len(b), nil
+}
