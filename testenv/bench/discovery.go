@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -26,6 +27,7 @@ type discoveryRow struct {
 	Operations     int     `json:"operations"`
 	LoadSeconds    float64 `json:"loadSeconds"`
 	IndexSeconds   float64 `json:"indexSeconds"`
+	CPUSeconds     float64 `json:"cpuSeconds"` // of both
 	MemoryMB       float64 `json:"memoryMB"`
 	TokensP50      int     `json:"describeTokensP50"`
 	TokensP90      int     `json:"describeTokensP90"`
@@ -67,13 +69,21 @@ func benchDiscovery(ctx context.Context, args []string, out io.Writer) error {
 
 func writeDiscovery(out io.Writer, rows []discoveryRow) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "document\toperations\tload s\tindex s\tMB\tdescribe tokens p50\tp90\tp99\tms p95\tsearch ms p95\toverview tokens\t")
+	_, _ = fmt.Fprintln(w, "document\toperations\tload s\tindex s\tCPU s\tMB\tdescribe tokens p50\tp90\tp99\tms p95\tsearch ms p95\toverview tokens\t")
 	for _, r := range rows {
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.0f\t%d\t%d\t%d\t%.1f\t%.1f\t%d\t\n", r.Document, r.Operations, r.LoadSeconds, r.IndexSeconds, r.MemoryMB,
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.1f\t%.0f\t%d\t%d\t%d\t%.1f\t%.1f\t%d\t\n", r.Document, r.Operations, r.LoadSeconds, r.IndexSeconds, r.CPUSeconds, r.MemoryMB,
 			r.TokensP50, r.TokensP90, r.TokensP99, r.DescribeMsP95, r.SearchMsP95, r.OverviewTokens)
 	}
-	_, _ = fmt.Fprintln(w, goalsOfDiscovery)
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Unavailable > 0 {
+			_, _ = fmt.Fprintf(out, "%s: %d documents could not be loaded\n", r.Document, r.Unavailable)
+		}
+	}
+	_, err := fmt.Fprintln(out, goalsOfDiscovery)
+	return err
 }
 
 // catalogue is documents that are loaded as one set.
@@ -137,7 +147,7 @@ func isNewest(file string) bool {
 
 func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
 	row := discoveryRow{Document: c.name}
-	before, began := heapMB(), time.Now()
+	before, cpu, began := heapMB(), cpuSeconds(), time.Now()
 	var apis []connectors.Connector
 	for i, file := range c.files {
 		apis = append(apis, connectors.OpenAPI(fmt.Sprintf("api%d", i), connectors.OpenAPIOptions{Document: file, BaseURL: "http://127.0.0.1"}))
@@ -159,7 +169,7 @@ func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
 	began = time.Now()
 	d := discovery.New(set)
 	d.Search("warm up", discovery.SearchOptions{})
-	row.IndexSeconds = time.Since(began).Seconds()
+	row.IndexSeconds, row.CPUSeconds = time.Since(began).Seconds(), cpuSeconds()-cpu
 	row.MemoryMB = heapMB() - before
 	methods := c.methods(set)
 	row.Operations = len(methods)
@@ -220,6 +230,12 @@ func share[T any](sorted []T, percent int) (value T) {
 		return value
 	}
 	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
+}
+
+func cpuSeconds() float64 {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9
 }
 
 func heapMB() float64 {

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBenchSearch scores a set of which every share can be counted by hand.
+func TestBenchSearch(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "set.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"catalog":[
+		{"path":"shop.list_orders","description":"List orders."},{"path":"shop.refund","description":"Pay an order back."},
+		{"path":"plain-tool","description":"Weather of a city","inputSchema":{"type":"object","properties":{"town":{}}}}],"queries":[
+		{"q":"list orders","gold":["shop.list_orders"]},
+		{"q":["nothing of the kind","refund"],"gold":[["shop.refund","shop.other"]]},
+		{"q":"weather","gold":["plain-tool","shop.missing"]},
+		{"q":"zebra","gold":["shop.refund"]}]}`), 0o600))
+	var out bytes.Buffer
+	require.NoError(t, benchSearch(t.Context(), []string{"--set", file, "--json"}, &out))
+	require.JSONEq(t, `{"recall@1":0.625,"recall@5":0.625,"recall@10":0.625,"mrr":0.75,"queries":4}`, out.String())
+	require.NoError(t, benchSearch(t.Context(), []string{"--set", file}, &out))
+	require.Contains(t, out.String(), "plain BM25")
+	require.Error(t, benchSearch(t.Context(), []string{"--set", "missing.json"}, &out))
+}
+
+// Our search beats the textbook's by ten points on the set that comes with the project.
+func TestOwnSet(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", ownSet))
+	require.NoError(t, err)
+	var set searchSet
+	require.NoError(t, json.Unmarshal(raw, &set))
+	require.GreaterOrEqual(t, len(set.Queries), 200)
+	ours, err := set.ours()
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, set.score(ours).Recall10, set.score(set.plain().search).Recall10+0.1)
+}
+
+func TestBenchDiscovery(t *testing.T) {
+	file := filepath.Join("..", "conformance", "testdata", "api.json")
+	var out bytes.Buffer
+	require.NoError(t, benchDiscovery(t.Context(), []string{"--json", file}, &out))
+	var rows []discoveryRow
+	require.NoError(t, json.Unmarshal(out.Bytes(), &rows))
+	require.Len(t, rows, 1)
+	require.Equal(t, 7, rows[0].Operations)
+	require.Positive(t, rows[0].TokensP99)
+	require.NoError(t, benchDiscovery(t.Context(), []string{file}, &out))
+	require.Contains(t, out.String(), goalsOfDiscovery)
+}
