@@ -35,7 +35,25 @@ func (c *Client) Describe(ctx context.Context, target string) (json.RawMessage, 
 
 // Method tells about one method of a connector, such as the schema of its arguments; nil where there is none.
 func (c *Client) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
-	answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: connector + "." + method})
+	return oneMethod(ctx, c.ask, connector, method)
+}
+
+// Methods lists all methods of the runtime's connectors.
+func (c *Client) Methods(ctx context.Context) ([]signals.Method, error) {
+	return allMethods(ctx, c.ask)
+}
+
+// Ask puts a question to the catalogue of a worker and gives the answer's JSON: the one way behind Search, Describe,
+// Method and Tool, for questions that have no method of their own.
+func (c *Client) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {
+	return c.ask(ctx, question)
+}
+
+// asker puts a question to a catalogue, be it a worker's or one of this process.
+type asker func(context.Context, signals.CatalogueInput) (json.RawMessage, error)
+
+func oneMethod(ctx context.Context, ask asker, connector, method string) (*signals.Method, error) {
+	answer, err := ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: connector + "." + method})
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +61,10 @@ func (c *Client) Method(ctx context.Context, connector, method string) (*signals
 	return m, json.Unmarshal(answer, &m)
 }
 
-// Methods lists all methods of the runtime's connectors.
-func (c *Client) Methods(ctx context.Context) ([]signals.Method, error) {
+func allMethods(ctx context.Context, ask asker) ([]signals.Method, error) {
 	var all []signals.Method
 	for from := 0; ; {
-		answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethods, From: from})
+		answer, err := ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethods, From: from})
 		if err != nil {
 			return nil, err
 		}
@@ -62,12 +79,6 @@ func (c *Client) Methods(ctx context.Context) ([]signals.Method, error) {
 	}
 }
 
-// Ask puts a question to the catalogue of a worker and gives the answer's JSON: the one way behind Search, Describe,
-// Method and Tool, for questions that have no method of their own.
-func (c *Client) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {
-	return c.ask(ctx, question)
-}
-
 // ToolOptions change what a model is told. The zero value tells it what the worker's configuration says.
 type ToolOptions struct {
 	// Description replaces the whole text.
@@ -78,8 +89,12 @@ type ToolOptions struct {
 
 // Tool is what a model is offered: one tool whose input {code} goes to Execute.
 func (c *Client) Tool(ctx context.Context, o ToolOptions) (signals.Tool, error) {
+	return askTool(ctx, c.ask, o)
+}
+
+func askTool(ctx context.Context, ask asker, o ToolOptions) (signals.Tool, error) {
 	var tool signals.Tool
-	answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueTool, Description: o.Description, Hints: o.Hints})
+	answer, err := ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueTool, Description: o.Description, Hints: o.Hints})
 	if err != nil {
 		return tool, err
 	}

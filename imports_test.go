@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"activities/history":   {"signals"},
 	"activities/snippets":  {"signals", "signals/payload"},
 	"activities":           {"signals", "signals/payload", "sandbox", "connectors", "connectors/discovery", "connectors/utcp", "activities/history", "activities/snippets"},
-	"":                     {"signals", "signals/payload", "sandbox", "connectors", "workflows", "activities", "activities/history", "activities/snippets"},
+	"":                     {"signals", "signals/payload", "sandbox", "connectors", "connectors/discovery", "workflows", "activities", "activities/history", "activities/snippets"},
 	"codemodetest":         {"", "signals", "sandbox", "connectors"},
 	"worker":               {"", "signals", "signals/payload", "connectors"},
 	"starter":              {"", "signals", "signals/payload", "sandbox"},

@@ -26,6 +26,7 @@ type mcpFlags struct {
 	budget  int
 	chars   int
 	limit   time.Duration
+	config  string
 }
 
 func (c *cli) mcpVerb() *cobra.Command {
@@ -47,6 +48,7 @@ func (c *cli) mcpVerb() *cobra.Command {
 	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
 	cmd.Flags().IntVar(&f.chars, "answer-chars", 11_500, "`number` of characters of an answer, on surface utcp")
 	cmd.Flags().DurationVar(&f.limit, "call-limit", 28*time.Second, "longest `duration` of a program, on surface utcp")
+	cmd.Flags().StringVar(&f.config, "config", "", "run programs here, without Temporal, with the connectors of this `file`: nothing is recorded,\nand what needs approval is left out")
 	return cmd
 }
 
@@ -70,12 +72,12 @@ func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	conn, err := c.connect(ctx)
+	runtime, closing, err := c.mcpRuntime(ctx, f)
 	if err != nil {
 		return err
 	}
-	defer conn.close()
-	s, err := mcpserver.New(ctx, c.mcpOptions(conn.Client, f))
+	defer closing()
+	s, err := mcpserver.New(ctx, c.mcpOptions(runtime, f))
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,34 @@ func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
 	return c.listen(ctx, s, f)
 }
 
-func (c *cli) mcpOptions(runtime *codemode.Client, f mcpFlags) mcpserver.Options {
+// mcpRuntime is where programs run: on Temporal, or here.
+func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Runtime, closing func(), err error) {
+	if f.config == "" {
+		conn, err := c.connect(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, conn.close, nil
+	}
+	cfg, err := codemode.LoadConfig(f.config)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	options, err := cfg.Options()
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	once, err := codemode.NewOnce(ctx, codemode.OnceOptions{
+		Connectors: options.Connectors, Rules: options.Rules, Executor: options.Executor, Sandbox: options.Sandbox,
+		Modules: options.Modules, Hints: options.Hints, Timeout: options.PassTimeout,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return once, func() { _ = once.Close() }, nil
+}
+
+func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Options {
 	return mcpserver.Options{
 		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars, CallLimit: f.limit, By: f.by,
 		HowToDecide: func(id string) string {

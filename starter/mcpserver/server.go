@@ -27,7 +27,7 @@ const (
 // Surfaces are all of them.
 var Surfaces = []Surface{Codemode, UTCP, Direct}
 
-// Runtime runs programs: a codemode.Client.
+// Runtime runs programs: a codemode.Client, or a codemode.Once.
 type Runtime interface {
 	Execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error)
 	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)

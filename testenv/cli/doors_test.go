@@ -366,6 +366,27 @@ func TestDirectTools(t *testing.T) {
 	d.close()
 }
 
+func TestDoorWithoutTemporal(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "codemode.yaml")
+	require.NoError(t, os.WriteFile(config, []byte(trackerConfig("unused", filepath.Join(t.TempDir(), "state.json"))), 0o600))
+	d := openDoor(t, "--config", config)
+	got := said[struct {
+		Status string
+		Result []int
+	}](t, d.codemode(map[string]any{"code": "return [(await tracker.issue({id: 2})).id]"}))
+	require.Equal(t, []int{2}, got.Result)
+	refused := d.codemode(map[string]any{"code": needsPerson})
+	require.True(t, refused.IsError)
+	require.Contains(t, refused.Content[0].Text, "create_issue")
+	d.close()
+
+	d = openDoor(t, "--config", config, "--surface", "utcp")
+	chain := said[chainAnswer](t, d.tool("call_tool_chain", map[string]any{"code": "return tracker.issue({id: 1}).id"}))
+	require.Equal(t, "1", string(chain.Value))
+	require.NotContains(t, d.tool("list_tools", nil).Content[0].Text, "create_issue")
+	d.close()
+}
+
 // person answers elicitations in turn, and keeps what was asked.
 type person struct {
 	answers []mcp.ElicitationResponse
