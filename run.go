@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -66,6 +68,8 @@ type RunOptions struct {
 	Client client.Options
 	// Log is for warnings and for the SDK; nil is slog's default.
 	Log *slog.Logger
+	// Build makes a versioned worker: executions stay with the build they started on. Zero is an unversioned one.
+	Build worker.WorkerDeploymentVersion
 	// Ready is called once with a line that says what the worker serves.
 	Ready func(line string)
 }
@@ -95,6 +99,9 @@ func RunWorker(ctx context.Context, cfg *Config, o RunOptions) error {
 	failed := make(chan error, 1)
 	options.Namespace, options.DataConverter = o.Client.Namespace, o.Client.DataConverter
 	options.Worker.WorkerStopTimeout = drain
+	if o.Build != (worker.WorkerDeploymentVersion{}) {
+		options.Worker.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, Version: o.Build, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned}
+	}
 	options.Worker.OnFatalError = func(err error) { failed <- err }
 	w, err := NewWorker(ctx, c, options)
 	if err != nil {

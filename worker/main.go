@@ -4,6 +4,9 @@
 //
 // Where Temporal is, the environment says, as for every Temporal program: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
 // TEMPORAL_PROFILE, TEMPORAL_API_KEY, TEMPORAL_TLS_… or a temporal.toml. CODEMODE_LOG is debug, info, warn or error.
+// CODEMODE_ENCRYPTION_KEYS encrypt all payloads, TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make the worker a
+// versioned one, and OTEL_EXPORTER_OTLP_ENDPOINT is where traces go. --metrics-addr serves metrics, --codec-addr the
+// endpoint that lets the Web UI show what is compressed or encrypted.
 //
 // It exits with 0 when it was told to stop, 1 when it failed, 2 for a mistake in flags or configuration, and 5 without a
 // server.
@@ -25,6 +28,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
@@ -88,9 +92,21 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer stop()
+	build, err := buildOf(os.Getenv("TEMPORAL_DEPLOYMENT_NAME"), os.Getenv("TEMPORAL_WORKER_BUILD_ID"))
+	if err != nil {
+		return usageError{err}
+	}
 	return codemode.RunWorker(ctx, config, codemode.RunOptions{
-		Client: server, Log: log, Ready: func(line string) { fmt.Println(line) },
+		Client: server, Log: log, Build: build, Ready: func(line string) { fmt.Println(line) },
 	})
+}
+
+// buildOf reads the variables that Temporal's worker controller sets.
+func buildOf(deployment, id string) (worker.WorkerDeploymentVersion, error) {
+	if (deployment == "") != (id == "") {
+		return worker.WorkerDeploymentVersion{}, errors.New("a versioned worker needs both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID")
+	}
+	return worker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: id}, nil
 }
 
 // connection says how to reach Temporal, as the environment has it, and serves what the flags ask for beside.

@@ -11,13 +11,16 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// Register adds the package's workflows to a worker.
+// Register adds the package's workflows to a worker. On a versioned worker an execution stays with the build it started on,
+// which alone replays its program; a snippet, which is kept for years, goes on with the newest.
 func Register(w worker.WorkflowRegistry) {
-	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
-	w.RegisterWorkflowWithOptions(Rollback, workflow.RegisterOptions{Name: signals.RollbackWorkflow})
-	w.RegisterWorkflowWithOptions(Snippet, workflow.RegisterOptions{Name: signals.SnippetWorkflow})
-	w.RegisterWorkflowWithOptions(Catalogue, workflow.RegisterOptions{Name: signals.CatalogueWorkflow})
+	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow, VersioningBehavior: pinned})
+	w.RegisterWorkflowWithOptions(Rollback, workflow.RegisterOptions{Name: signals.RollbackWorkflow, VersioningBehavior: pinned})
+	w.RegisterWorkflowWithOptions(Snippet, workflow.RegisterOptions{Name: signals.SnippetWorkflow, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
+	w.RegisterWorkflowWithOptions(Catalogue, workflow.RegisterOptions{Name: signals.CatalogueWorkflow, VersioningBehavior: pinned})
 }
+
+const pinned = workflow.VersioningBehaviorPinned
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
 // "error".

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -97,12 +98,15 @@ type bench struct {
 	client  *codemode.Client
 	options codemode.Options
 	address string
+	// The client of workers, and its converter where that is not the SDK's default.
+	temporal  client.Client
+	converter converter.DataConverter
 }
 
 // setUp gives the test a runtime of its own, without a worker yet.
 func setUp(t *testing.T) *bench {
 	t.Parallel()
-	b := &bench{t: t, lab: &lab{dir: t.TempDir(), name: "first"}, address: shared.server.Address()}
+	b := &bench{t: t, lab: &lab{dir: t.TempDir(), name: "first"}, address: shared.server.Address(), temporal: shared.client}
 	b.runtime = strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-"))
 	b.client = b.clientFor(shared.client)
 	b.options = codemode.Options{Runtime: b.runtime, Connectors: []connectors.Connector{b.lab.connector()}}
@@ -131,7 +135,7 @@ func (b *bench) clientFor(c client.Client) *codemode.Client {
 // worker starts a worker in this process; it is stopped with the test.
 func (b *bench) worker() *codemode.Worker {
 	b.t.Helper()
-	w, err := codemode.NewWorker(context.Background(), shared.client, b.options)
+	w, err := codemode.NewWorker(context.Background(), b.temporal, b.options)
 	require.NoError(b.t, err)
 	require.NoError(b.t, w.Start())
 	b.t.Cleanup(w.Stop)
@@ -231,7 +235,8 @@ func (b *bench) healthy(id string) {
 		require.NotEqual(b.t, enums.EVENT_TYPE_WORKFLOW_TASK_FAILED, e.EventType, "%s", e)
 		history.Events = append(history.Events, e)
 	}
-	replayer := worker.NewWorkflowReplayer()
+	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: b.converter})
+	require.NoError(b.t, err)
 	workflows.Register(replayer)
 	require.NoError(b.t, replayer.ReplayWorkflowHistory(quiet, &history))
 	b.keep(&history)

@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
+)
+
+// runLong executes what a busy machine takes minutes for.
+func (b *bench) runLong(code string) signals.Outcome {
+	b.t.Helper()
+	id := b.start(code)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	defer cancel()
+	o, err := b.client.Wait(ctx, id, 0)
+	require.NoError(b.t, err)
+	return o
+}
+
+func TestThreeHundredGates(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	o := b.runLong(`let sum = 0; for (let i = 0; i < 300; i++) sum += Number(await lab.write({name: String(i)})); return sum`)
+	b.completed("44850", o)
+	require.Len(t, b.lab.effects("write"), 300, "each once")
+	require.Len(t, b.show(o.ExecutionID).Log, 300)
+}
+
+func TestThirtyMegabytesOfReads(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	o := b.runLong(`let units = 0; for (let i = 0; i < 30; i++) { units += (await lab.big({size: 500000})).length; console.log(i, units) } return units`)
+	b.completed("15000000", o)
+	log := b.show(o.ExecutionID).Log
+	require.Len(t, log, 30)
+	require.Len(t, log[29].Result, 1_000_002, "the record holds every value")
+}
+
+func TestBudgetsEndInAClearError(t *testing.T) {
+	b := setUp(t)
+	b.options.Limits = signals.Limits{HistoryBytes: 4 << 20}
+	b.worker()
+	o := b.runLong(`for (;;) await lab.big({size: 500000})`)
+	require.Equal(t, signals.Failed, o.Status)
+	require.Equal(t, "This execution recorded more than its limit of 4194304 bytes. "+
+		"Do less in one execution: read less, or split the work over several executions.", o.Error)
+	b.healthy(o.ExecutionID)
+}
+
+// withConverter gives the test a client and a worker whose payloads go through the codec.
+func (b *bench) withConverter(keys ...payload.Key) *payload.Converter {
+	b.t.Helper()
+	c, err := payload.NewConverter(keys...)
+	require.NoError(b.t, err)
+	o := client.Options{HostPort: b.address, Logger: quiet}
+	c.Use(&o)
+	b.temporal, err = client.Dial(o)
+	require.NoError(b.t, err)
+	b.t.Cleanup(b.temporal.Close)
+	b.converter, b.options.DataConverter = c, c
+	b.client = b.clientFor(b.temporal)
+	return c
+}
+
+const million = signals.MaxValueUnits - 2 // with its quotes
+
+// A value of a million units in any script goes every way that a value can go.
+func TestAMillionUnitsOfChinese(t *testing.T) {
+	b := setUp(t)
+	b.withConverter()
+	b.worker()
+	o := b.runLong(fmt.Sprintf(`const letters = Array.from({length: 1000}, (_, i) => 0x4E00 + (i * 7919) %% 0x5000), line = String.fromCharCode(...letters);
+const text = Array.from({length: 1000}, (_, i) => line.slice(i) + line.slice(0, i)).join('').slice(0, %d);
+const kept = await codemode.step('keep', () => text);
+const written = await lab.write({name: kept.slice(0, 999000)});
+return kept === text && written === kept.slice(0, 999000) ? kept : 'lost'`, million))
+	require.Equal(t, signals.Completed, o.Status, o.Error)
+	require.Equal(t, million*3+2, len(o.Result), "three bytes a letter")
+	record := b.show(o.ExecutionID)
+	require.Equal(t, string(o.Result), string(record.Result))
+	require.Len(t, record.Log[1].Result, 999_000*3+2)
+	b.healthy(o.ExecutionID)
+
+	plain := b.clientFor(shared.client)
+	seen, err := plain.Show(b.context(), o.ExecutionID)
+	require.NoError(t, err)
+	require.Equal(t, len(record.Result), len(seen.Result), "clients without the codec read it too")
+}
+
+func TestEncryptedHistory(t *testing.T) {
+	b := setUp(t)
+	b.withConverter(payload.Key{ID: "test", Secret: [32]byte{1, 2, 3}})
+	b.worker()
+	o := b.run(`const secret = 'xyzzy'; await lab.write({name: secret}); try { await lab.nothing() } catch (e) { } return await lab.ask({name: secret})`)
+	require.Equal(t, signals.Paused, o.Status, o.Error)
+	require.Contains(t, string(o.Pending[0].Args), "xyzzy")
+	done := b.approve(o.ExecutionID, signals.Approve{By: "xyzzy"})
+	b.completed(`"xyzzy"`, done)
+	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", false, 1)
+	for events.HasNext() {
+		e, err := events.Next()
+		require.NoError(t, err)
+		require.False(t, strings.Contains(e.String(), "xyzzy"), "%s", e)
+	}
+	_, err := b.clientFor(shared.client).Show(b.context(), o.ExecutionID)
+	require.ErrorContains(t, err, "set CODEMODE_ENCRYPTION_KEYS")
+}
