@@ -1,15 +1,19 @@
 package console
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/console"
 )
@@ -290,4 +294,43 @@ return { a, b };`)
 			}
 		}
 	}
+}
+
+// TestFiveHundred works an inbox of 500 calls of 100 executions. Times are for people to read.
+func TestFiveHundred(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts 100 executions")
+	}
+	d := open(t, console.Options{})
+	for n := range 100 {
+		_, err := d.client.Execute(d.context(), fmt.Sprintf(`await Promise.all([1, 2, 3, 4, 5].map((i) => bank.post({ n: %d, i, text: "Please read this before you decide." })))`, n),
+			codemode.ExecuteOptions{NoWait: true, Purpose: fmt.Sprintf("Batch %d", n)})
+		require.NoError(t, err)
+	}
+	p := d.tab("/")
+	p.sees("1–50 of 500")
+	var took []time.Duration
+	for range 21 {
+		began := time.Now()
+		status, body := d.request("GET", "/", "", nil)
+		took = append(took, time.Since(began))
+		require.Equal(t, 200, status)
+		require.Contains(t, body, "of 500")
+	}
+	slices.Sort(took)
+	t.Logf("500 calls wait: the inbox answered within %v in the middle, %v at worst", took[10], took[20])
+	began := time.Now()
+	p.open("/")
+	p.wait(".card")
+	t.Logf("the browser shows it after %v", time.Since(began))
+	p.keys("*")
+	p.sees("50 selected")
+	began = time.Now()
+	p.keys("a")
+	p.wait("#ask")
+	p.keys("\r")
+	p.sees("of 450")
+	t.Logf("50 approvals later after %v", time.Since(began))
+	p.open("/?q=Batch+99")
+	p.sees("1–5 of 5")
 }
