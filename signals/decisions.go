@@ -20,6 +20,10 @@ type Approve struct {
 	Note       string `json:"note,omitempty"`
 	// AsOf is the pass number of the outcome that was looked at; if given it must be the newest.
 	AsOf int `json:"asOf,omitempty"`
+	// Always approves the method for the rest of the execution: what else waits for the same is let go too.
+	Always bool `json:"always,omitempty"`
+	// Decisions are several in one message, of whatever kind; all else is left out then.
+	Decisions Mixed `json:"decisions,omitempty"`
 }
 
 // Reject refuses a pending call: it ends the execution, or with Continue throws a RejectedError into the program there.
@@ -33,6 +37,7 @@ type Reject struct {
 	// By is a claim, AssertedBy is who the front door authenticated.
 	By         string `json:"by,omitempty"`
 	AssertedBy string `json:"assertedBy,omitempty"`
+	Decisions  Mixed  `json:"decisions,omitempty"`
 }
 
 // Expire ends a paused execution, as its time limit would.
@@ -47,7 +52,7 @@ type Verdict struct {
 	// Error says why nothing was changed.
 	Error string `json:"error,omitempty"`
 	Seqs  []int  `json:"seqs,omitempty"`
-	// Pass counts the passes at the time of the decision: wait for the outcome after it.
+	// Pass is the one to wait after for the outcome that follows the decision.
 	Pass int `json:"pass"`
 	// Status is the execution's when the decision was taken.
 	Status Status `json:"status,omitempty"`
@@ -69,6 +74,12 @@ const maxText = 4096
 
 // Check refuses what could never apply, whatever the state of the execution.
 func (a Approve) Check() error {
+	if len(a.Decisions) > 0 {
+		return a.Decisions.check()
+	}
+	if a.Always && len(a.Args) > 0 {
+		return errors.New("always approves the arguments that the program issues: it does not go with edited ones")
+	}
 	if len(a.Args) > 0 && len(a.Seqs) > 1 {
 		return errors.New("args can only be edited for one call: send one seq with them")
 	}
@@ -93,6 +104,9 @@ func (a Approve) Check() error {
 
 // Check refuses what could never apply, whatever the state of the execution.
 func (r Reject) Check() error {
+	if len(r.Decisions) > 0 {
+		return r.Decisions.check()
+	}
 	if r.Seq != nil && *r.Seq < 0 {
 		return fmt.Errorf("seq %d is negative: seqs count from 0", *r.Seq)
 	}
@@ -113,12 +127,19 @@ func checkTexts(texts ...string) error {
 
 // Decision is one taken decision about one call, as history keeps it for the audit record.
 type Decision struct {
+	// Kind is the name of the signal: approve, reject, retry, resolve or expire.
+	Kind       string          `json:"kind,omitempty"`
 	Approved   bool            `json:"approved"`
 	By         string          `json:"by,omitempty"`
 	AssertedBy string          `json:"assertedBy,omitempty"`
 	At         int64           `json:"at"`
 	Note       string          `json:"note,omitempty"`
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
+	// ArgsDigest names the arguments that were asked about; what was approved with EditedArgs ran with those.
+	ArgsDigest string `json:"argsDigest,omitempty"`
+	// Always: the method was approved for the rest of the execution. Remembered: by an earlier decision that said so.
+	Always     bool `json:"always,omitempty"`
+	Remembered bool `json:"remembered,omitempty"`
 }
 
 // NotPaused is the answer to an approval that does not apply.

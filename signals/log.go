@@ -16,7 +16,7 @@ type Log struct {
 	Order []Entry
 	// Blocked are the gated calls ever issued, by seq.
 	Blocked   map[int]Blocked
-	Decisions map[int]Decision
+	Decisions map[int][]Decision
 	Logs      []string
 	// Last is the newest pass result, without what was folded.
 	Last PassResult
@@ -36,7 +36,7 @@ type Source func(activityID string) (Settlement, error)
 
 // NewLog is the log before the first pass.
 func NewLog() *Log {
-	return &Log{Blocked: map[int]Blocked{}, Decisions: map[int]Decision{}, settled: map[int]int{}}
+	return &Log{Blocked: map[int]Blocked{}, Decisions: map[int][]Decision{}, settled: map[int]int{}}
 }
 
 // Fold adds a recorded pass. PassMissing results ran nothing and add nothing but their number.
@@ -65,7 +65,7 @@ func (l *Log) Give(given []Given, source Source) error {
 func (l *Log) give(g Given, source Source) error {
 	switch g.Kind {
 	case GivenDecision:
-		l.Decisions[g.ID] = *g.Decision
+		l.Decisions[g.ID] = append(l.Decisions[g.ID], *g.Decision)
 		return nil
 	case GivenTimer:
 		l.Order = append(l.Order, Entry{Timer: true, ID: g.ID, At: g.At})
@@ -208,16 +208,20 @@ func (l *Log) openCall(b Blocked) Call {
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, State: Executing, Class: b.Class,
 		RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: Digest(b.Args), Revertable: b.Revertable,
 	}
-	if _, decided := l.Decisions[b.Seq]; b.Approval && !decided {
+	if b.Client || b.Approval && len(l.Decisions[b.Seq]) < max(1, b.Approvals) {
 		c.State = Pending
 	}
 	return l.decided(c)
 }
 
 func (l *Log) decided(c Call) Call {
-	if d, ok := l.Decisions[c.Seq]; ok {
-		c.DecidedBy, c.AssertedBy, c.DecidedAt, c.Note, c.EditedArgs = d.By, d.AssertedBy, d.At, d.Note, d.EditedArgs
+	for _, d := range l.Decisions[c.Seq] {
+		c.DecidedBy, c.AssertedBy, c.DecidedAt, c.Note = d.By, d.AssertedBy, d.At, d.Note
+		if len(d.EditedArgs) > 0 || d.ArgsDigest == c.ArgsDigest {
+			c.EditedArgs = d.EditedArgs
+		}
 	}
+	c.Decisions = l.Decisions[c.Seq]
 	return c
 }
 
@@ -235,6 +239,10 @@ func End(calls []Call, ended []EndedCall) {
 		calls[i].State = e.State
 		if d := e.Decision; d != nil {
 			calls[i].DecidedBy, calls[i].AssertedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.AssertedBy, d.At, d.Note
+			calls[i].Decisions = append(calls[i].Decisions, *d)
+		}
+		if e.Error != nil {
+			calls[i].Error, calls[i].ErrorName = e.Error.Message, e.Error.Name
 		}
 	}
 }

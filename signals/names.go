@@ -23,6 +23,8 @@ const (
 const (
 	SignalApprove  = "approve"
 	SignalReject   = "reject"
+	SignalRetry    = "retry"
+	SignalResolve  = "resolve"
 	SignalRollback = "rollback"
 	SignalExpire   = "expire"
 )

@@ -1,6 +1,9 @@
 package signals
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // ExecutionInput starts codemode.Execution. The workflow id should be WorkflowID(runtime, executionID).
 type ExecutionInput struct {
@@ -39,6 +42,8 @@ type EndedCall struct {
 	Seq      int       `json:"seq"`
 	State    CallState `json:"state"`
 	Decision *Decision `json:"decision,omitempty"`
+	// Error is set for a call whose outcome is unknown.
+	Error *CallError `json:"error,omitempty"`
 }
 
 // Pinned is what the first pass fixes for the whole execution.
@@ -196,6 +201,39 @@ type Blocked struct {
 	Queue string `json:"queue,omitempty"`
 	// Revertable: the method has a revert.
 	Revertable bool `json:"revertable,omitempty"`
+	// Approvals is how many different people have to approve; 0 is one.
+	Approvals int `json:"approvals,omitempty"`
+	// Client: the call is never made here, a client gives its result.
+	Client bool `json:"client,omitempty"`
+	// AskUnknown leaves a call whose outcome is unknown to a person.
+	AskUnknown bool `json:"askUnknown,omitempty"`
+	// Retry bounds the attempts of a call that asks to be retried.
+	Retry *RetryLimits `json:"retry,omitempty"`
+}
+
+// RetryLimits bound the attempts of a call that asks to be retried; a zero field means its default.
+type RetryLimits struct {
+	Attempts  int   `json:"attempts,omitempty"`  // in all: 3
+	InitialMs int64 `json:"initialMs,omitempty"` // first pause, doubled each time: 1 s
+	MaxMs     int64 `json:"maxMs,omitempty"`     // longest pause: 30 s
+}
+
+// WithDefaults fills the zero fields.
+func (l RetryLimits) WithDefaults() RetryLimits {
+	l.Attempts = orElse(l.Attempts, 3)
+	l.InitialMs = orElse(l.InitialMs, 1_000)
+	l.MaxMs = orElse(l.MaxMs, 30_000)
+	return l
+}
+
+// Backoff is the pause after an attempt, counted from 1; what the connector asked for counts more.
+func (l RetryLimits) Backoff(asked time.Duration, attempt int) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	l = l.WithDefaults()
+	pause := min(l.MaxMs, l.InitialMs<<min(attempt-1, 20))
+	return time.Duration(pause) * time.Millisecond
 }
 
 // Timer is a program's timer that outlives the pass.
@@ -264,8 +302,20 @@ type CallInput struct {
 	Edited bool `json:"edited,omitempty"`
 	// Attempt counts those that the workflow makes, from 1; Temporal's own repetitions come on top.
 	Attempt int `json:"attempt,omitempty"`
+	// Given is the result that a client gave: the activity checks it and makes no call.
+	Given *GivenResult `json:"given,omitempty"`
 	// Revert makes the activity undo the call instead; Args and Key are not looked at then.
 	Revert *Revert `json:"revert,omitempty"`
+}
+
+// GivenResult is a result that a client gave; a missing value is undefined.
+type GivenResult struct {
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// RetryAdvice is the detail of an ErrorRetryable whose attempts a policy bounds.
+type RetryAdvice struct {
+	MaxAttempts int `json:"maxAttempts,omitempty"`
 }
 
 // CallOutput is the result of a gated call's activity; a missing value is undefined.
@@ -279,7 +329,7 @@ const (
 	ErrorConnector = "ConnectorError"
 	// ErrorRetryable asks for another attempt.
 	ErrorRetryable = "RetryableError"
-	// ErrorInvalid: edited arguments were refused; the call is pending again.
+	// ErrorInvalid: edited arguments or a given result were refused; the call is pending again.
 	ErrorInvalid = "InvalidArguments"
 	// ErrorUnavailable: this worker cannot make the call and did not; another may.
 	ErrorUnavailable = "ConnectorUnavailable"

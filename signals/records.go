@@ -71,6 +71,8 @@ type Call struct {
 	Note       string          `json:"note,omitempty"`
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
 	SettledAt  int64           `json:"settledAt,omitempty"`
+	// Decisions are all that were taken about the call, the oldest first; DecidedBy and so on repeat the newest.
+	Decisions []Decision `json:"decisions,omitempty"`
 	// Revertable: a rollback can undo the call once it has taken effect.
 	Revertable bool `json:"revertable,omitempty"`
 	// RevertedAt is when a rollback undid the call.
@@ -95,6 +97,18 @@ type PendingAction struct {
 	Class       Class     `json:"class,omitempty"`
 	RequestedAt int64     `json:"requestedAt,omitempty"`
 	ExpiresAt   int64     `json:"expiresAt,omitempty"`
+	// Resolution is "client" for a call that is never made here: send resolve with its result.
+	Resolution string `json:"resolution,omitempty"`
+	// Reason is "outcome unknown" for a call that was interrupted while it ran: send retry, resolve or reject. Error
+	// says more.
+	Reason string     `json:"reason,omitempty"`
+	Error  *CallError `json:"error,omitempty"`
+	// EditedArgs are what earlier approvers want the call to run with; ArgsDigest names them then.
+	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
+	// ApprovalsNeeded is how many different people have to approve, where that is more than one; ApprovedBy are those
+	// who have.
+	ApprovalsNeeded int      `json:"approvalsNeeded,omitempty"`
+	ApprovedBy      []string `json:"approvedBy,omitempty"`
 	// Refused is why the last approval of this call could not be used, such as edited arguments against the schema.
 	Refused string `json:"refused,omitempty"`
 	// Omitted says that args are left out here for their size; the full record has them.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,21 +27,17 @@ type call struct {
 	cleared     bool // the newest pass was told that it may be dispatched
 	dispatched  bool
 	editedArgs  json.RawMessage
-	refused     string // why the last approval could not be used
-	decision    *signals.Decision
-}
+	refused     string // why the last approval or result could not be used
+	tries       int    // activities scheduled so far
+	retry       signals.RetryLimits
 
-// pending: it waits for a person.
-func (c *call) pending() bool {
-	return c.open && c.rec.RequiresApproval && !c.approved && !c.dispatched
-}
-
-// reopen makes a call pending again.
-func (c *call) reopen() {
-	c.open, c.approved, c.cleared, c.dispatched, c.editedArgs, c.decision = true, false, false, false, nil, nil
-	c.rec.State, c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = signals.Pending, "", "", 0, ""
-	c.rec.Error, c.rec.ErrorName = "", ""
-	c.rec.SettledAt = 0
+	needed     int      // people who have to approve
+	approvers  []string // who have approved the arguments that it would be dispatched with
+	client     bool     // never made here: a client gives the result
+	given      *signals.GivenResult
+	askUnknown bool
+	unknown    *signals.CallError // it was interrupted while it ran
+	again      bool               // a person wants it made again
 }
 
 func (c *call) name() string { return c.rec.Connector + "." + c.rec.Method }
@@ -116,12 +113,17 @@ func (e *execution) noteBlocked(ctx workflow.Context, b signals.Blocked) {
 		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, open: true, cleared: true,
 		requestedAt: workflow.Now(ctx).UnixMilli(),
 	}
-	if b.Approval {
+	c.needed, c.client, c.askUnknown = max(1, b.Approvals), b.Client, b.AskUnknown
+	if b.Retry != nil {
+		c.retry = *b.Retry
+	}
+	if b.Approval || b.Client {
 		c.rec.State = signals.Pending
 	}
 	e.keep(&c.rec, b.Args, nil)
 	e.gated++
 	e.add(c)
+	e.approveRemembered(c, c.requestedAt)
 }
 
 // taskBytes is what the commands of one workflow task may hold; the server terminates a run past about 4 MB.
@@ -165,45 +167,51 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 	input := signals.CallInput{
 		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.dispatchArgs(), Class: c.rec.Class,
 		Key:    signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs()),
-		Edited: len(c.editedArgs) > 0,
+		Edited: len(c.editedArgs) > 0, Given: c.given,
 	}
 	unavailable := 0
-	for attempt := 1; ; attempt++ {
-		id := signals.CallActivityID(c.rec.Seq, attempt)
+	for input.Attempt = 1; ; {
+		c.tries++
+		id := signals.CallActivityID(c.rec.Seq, c.tries)
 		var out signals.CallOutput
 		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id), c.name(), payload.MustRaw(input)).Get(ctx, &out)
 		kind, delay := failureKind(err)
 		switch {
-		case kind == signals.ErrorRetryable && c.rec.Class == signals.Write && attempt-unavailable < retryAttempts && e.end == nil:
-			_ = workflow.Sleep(ctx, backoff(delay, attempt-unavailable))
+		case kind == signals.ErrorRetryable && input.Attempt < c.attempts(err) && e.end == nil:
+			_ = workflow.Sleep(ctx, c.retry.Backoff(delay, input.Attempt))
+			input.Attempt++
 		case kind == signals.ErrorUnavailable && e.end == nil:
 			unavailable++
-			_ = workflow.Sleep(ctx, backoff(delay, unavailable))
+			_ = workflow.Sleep(ctx, signals.RetryLimits{}.Backoff(delay, unavailable))
 		default:
-			c.rec.Attempts = attempt
+			c.rec.Attempts = c.tries
 			e.settleCall(ctx, c, id, out, err, input.Key)
 			return
 		}
 	}
 }
 
-// retryAttempts is how often a call is made that asks to be retried.
-const retryAttempts = 3
-
-func backoff(asked time.Duration, attempt int) time.Duration {
-	if asked > 0 {
-		return asked
+// attempts is how often a call is made that asks to be retried.
+func (c *call) attempts(err error) int {
+	var app *temporal.ApplicationError
+	var advice signals.RetryAdvice
+	if errors.As(err, &app) && app.HasDetails() && app.Details(&advice) == nil && advice.MaxAttempts > 0 {
+		return advice.MaxAttempts
 	}
-	return min(30*time.Second, time.Second<<min(attempt-1, 5))
+	return c.retry.WithDefaults().Attempts
 }
 
 // defaultCallTimeout bounds a gated call whose method names no timeout.
 const defaultCallTimeout = 10 * time.Minute
 
 func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workflow.Context {
+	limits := c.retry.WithDefaults()
 	policy := &temporal.RetryPolicy{MaximumAttempts: 1}
-	if c.rec.Class != signals.Write {
-		policy = &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: retryAttempts}
+	if c.rec.Class != signals.Write && c.given == nil { // for lost workers and timeouts; the workflow itself repeats what asks for it
+		policy = &temporal.RetryPolicy{
+			InitialInterval: limits.Backoff(0, 1), BackoffCoefficient: 2, MaximumInterval: limits.Backoff(0, 100),
+			MaximumAttempts: int32(limits.Attempts), NonRetryableErrorTypes: []string{signals.ErrorRetryable},
+		}
 	}
 	timeout := c.timeout
 	if timeout <= 0 {
@@ -211,8 +219,15 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workfl
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID: id, TaskQueue: c.queue, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout, RetryPolicy: policy,
-		Summary: signals.Cut(fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100)), 120),
+		Summary: signals.Cut(c.summary(), 120),
 	})
+}
+
+func (c *call) summary() string {
+	if c.given != nil {
+		return fmt.Sprintf("#%d result given by %s", c.rec.Seq, cmp.Or(c.rec.DecidedBy, "a client"))
+	}
+	return fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100))
 }
 
 // failureKind names the application error of a call activity: "" for success, and for every failure that is not one of
@@ -240,13 +255,16 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 		if len(out.Value) <= signals.InlineValueBytes {
 			given.Value, given.Carried = out.Value, true
 		}
-	case kind == signals.ErrorInvalid && c.rec.RequiresApproval:
+	case kind == signals.ErrorInvalid && (c.rec.RequiresApproval || c.given != nil):
 		c.reopen()
 		c.refused = activityMessage(err)
 		return
 	case kind == signals.ErrorTooLarge:
 		given.Error = &signals.CallError{Message: activityMessage(err)}
 		e.fail("%s", activityMessage(err))
+	case kind == "" && c.askUnknown && e.end == nil:
+		c.ask(unknownOutcome(c.name(), key), given.At)
+		return
 	case kind == "":
 		given.Error = unknownOutcome(c.name(), key)
 	default:
@@ -264,7 +282,10 @@ func unknownOutcome(name, key string) *signals.CallError {
 
 func (e *execution) settle(c *call, given signals.Given) {
 	c.open = false
-	c.args, c.editedArgs = nil, nil
+	c.given, c.unknown = nil, nil
+	if given.Error == nil || given.Error.Name != signals.RejectedError { // a rejection may be taken back
+		c.args, c.editedArgs = nil, nil
+	}
 	c.rec.SettledAt, c.rec.State = given.At, signals.Applied
 	defer func() { e.countCall(c.rec) }()
 	if given.Error != nil {

@@ -40,6 +40,9 @@ func (e *execution) endCalls() []signals.EndedCall {
 			continue
 		}
 		end := signals.EndedCall{Seq: c.rec.Seq, State: signals.Reverted}
+		if c.unknown != nil {
+			end.State, end.Error = signals.Errored, c.unknown
+		}
 		if at := e.end.diverged; at != nil && *at == c.rec.Seq {
 			end.State = signals.Errored
 		}
@@ -47,6 +50,7 @@ func (e *execution) endCalls() []signals.EndedCall {
 			end.Decision = e.end.decision
 			e.countWait(c, *end.Decision)
 			d := end.Decision
+			c.rec.Decisions = append(c.rec.Decisions, *d)
 			c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 		}
 		c.rec.State = end.State

@@ -1,41 +1,13 @@
 package workflows
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-// pending lists the calls that wait for a person, in seq order.
-func (e *execution) pending() []*call {
-	var list []*call
-	for _, c := range e.order {
-		if c.pending() {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
-func (e *execution) anyPending() bool {
-	for _, c := range e.order {
-		if c.pending() {
-			return true
-		}
-	}
-	return false
-}
-
-// pendingNames tells what is pending in a few words.
-func (e *execution) pendingNames() string {
-	list := e.pending()
-	if len(list) == 1 {
-		return list[0].name()
-	}
-	return fmt.Sprintf("%s and %d more", list[0].name(), len(list)-1)
-}
 
 func (e *execution) refuse(message string) signals.Verdict {
 	return signals.Verdict{Error: message, Pass: e.passes, Status: e.status}
@@ -45,109 +17,117 @@ func (e *execution) accept(seqs []int) signals.Verdict {
 	return signals.Verdict{Accepted: true, Seqs: seqs, Pass: e.passes, Status: e.status}
 }
 
-// approve is behind the signal and the update alike: it records and returns.
-func (e *execution) approve(ctx workflow.Context, a signals.Approve) signals.Verdict {
-	if err := a.Check(); err != nil {
+// act is what a decision does once it is known to apply; it returns the calls that it covers.
+type act func() []int
+
+// take is behind the signals and the updates alike: it decides about one decision, or several of one message. Of
+// several either all apply or none.
+func (e *execution) take(ctx workflow.Context, m signals.Message) signals.Verdict {
+	if err := m.Check(); err != nil {
 		return e.refuse(err.Error())
 	}
 	if e.end != nil {
 		return e.refuse(signals.NotPaused(e.id, e.end.status))
 	}
-	if a.AsOf != 0 && a.AsOf != e.passes {
-		return e.refuse(fmt.Sprintf("This approval looks at pass %d of execution %q, which is at pass %d by now: look again.", a.AsOf, e.id, e.passes))
+	var acts []act
+	for _, one := range m.Each() {
+		do, refusal := e.judge(ctx, one)
+		if refusal != "" {
+			return e.refuse(refusal)
+		}
+		acts = append(acts, do)
 	}
-	calls, refusal := e.approvable(a)
-	if refusal != "" {
-		return e.refuse(refusal)
-	}
-	now := workflow.Now(ctx).UnixMilli()
 	var seqs []int
-	for _, c := range calls {
-		e.decide(c, signals.Decision{Approved: true, By: a.By, AssertedBy: a.AssertedBy, At: now, Note: a.Note, EditedArgs: a.Args})
-		c.approved, c.editedArgs, c.refused = true, a.Args, ""
-		seqs = append(seqs, c.rec.Seq)
+	for _, do := range acts {
+		seqs = append(seqs, do()...)
 	}
-	e.resume()
-	return e.accept(seqs)
-}
-
-// approvable finds the calls that an approval covers, or says why it covers none.
-func (e *execution) approvable(a signals.Approve) ([]*call, string) {
-	var calls []*call
-	if len(a.Seqs) == 0 {
-		for _, c := range e.pending() {
-			if e.pausedSeqs[c.rec.Seq] {
-				calls = append(calls, c)
-			}
+	v := e.accept(seqs)
+	if e.end == nil && !e.decided { // more people have to approve: no pass follows
+		v.Pass, e.answer = v.Pass-1, nil
+		if e.status == signals.Paused {
+			e.setStatus(ctx, signals.Paused)
+			e.publish(ctx)
 		}
 	}
-	for _, seq := range a.Seqs {
-		c := e.calls[seq]
-		if c == nil || !c.pending() {
-			return nil, e.notPending(seq)
-		}
-		calls = append(calls, c)
-	}
-	switch {
-	case len(calls) == 0:
-		return nil, signals.NotPaused(e.id, e.status)
-	case len(a.Args) > 0 && len(calls) > 1:
-		return nil, "args can only be edited for one call, and several are pending: send one seq with them"
-	case a.ArgsDigest != "" && len(calls) > 1:
-		return nil, "argsDigest belongs to one call, and several are pending: send one seq with it"
-	case a.ArgsDigest != "" && a.ArgsDigest != calls[0].rec.ArgsDigest:
-		return nil, fmt.Sprintf("argsDigest %q is stale: %s (seq %d) is pending with %q; look at its arguments again.",
-			a.ArgsDigest, calls[0].name(), calls[0].rec.Seq, calls[0].rec.ArgsDigest)
-	}
-	return calls, ""
+	return v
 }
 
-func (e *execution) notPending(seq int) string {
-	if !e.anyPending() {
-		return signals.NotPaused(e.id, e.status)
+// judge finds what a decision would do, or says why it does not apply.
+func (e *execution) judge(ctx workflow.Context, m signals.Message) (act, string) {
+	now := workflow.Now(ctx).UnixMilli()
+	switch m := m.(type) {
+	case signals.Approve:
+		return e.approve(m, now)
+	case signals.Reject:
+		return e.reject(m, now)
+	case signals.Retry:
+		return e.retry(m, now)
+	case signals.Resolve:
+		return e.resolve(m, now)
 	}
-	return fmt.Sprintf("Call %d of execution %q is not pending.", seq, e.id)
+	return nil, "this is no decision"
 }
 
-// reject is behind the signal and the update alike.
-func (e *execution) reject(ctx workflow.Context, r signals.Reject) signals.Verdict {
-	if err := r.Check(); err != nil {
-		return e.refuse(err.Error())
+// noteDecision keeps a decision for the audit and for the next pass.
+func (e *execution) noteDecision(c *call, d signals.Decision) {
+	e.countWait(c, d)
+	c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
+	c.rec.EditedArgs = small(c.editedArgs)
+	kept := d
+	kept.EditedArgs = small(d.EditedArgs)
+	c.rec.Decisions = append(c.rec.Decisions, kept)
+	e.decisions = append(e.decisions, signals.Given{Kind: signals.GivenDecision, ID: c.rec.Seq, At: d.At, Decision: &d})
+}
+
+// small keeps a value for queries if it is.
+func small(value json.RawMessage) json.RawMessage {
+	if len(value) > keptValue {
+		return nil
 	}
-	if e.end != nil {
-		return e.refuse(signals.NotPaused(e.id, e.end.status))
-	}
+	return value
+}
+
+// resume lets the main loop start the pass that follows a decision.
+func (e *execution) resume() {
+	e.status, e.outcome, e.answer, e.decided = signals.Running, nil, nil, true
+}
+
+// reject finds what a rejection does: it ends the execution, or the program goes on with an error at that call.
+func (e *execution) reject(r signals.Reject, now int64) (act, string) {
+	d := signals.Decision{Kind: signals.SignalReject, By: r.By, AssertedBy: r.AssertedBy, At: now, Note: r.Reason}
 	if r.All {
-		return e.rejectAll(ctx, r)
+		return func() []int {
+			e.stop(&ending{status: signals.Rejected, message: because("Execution rejected by user", r.Reason), decision: &d})
+			return nil
+		}, ""
 	}
 	c, refusal := e.rejectable(r)
 	if refusal != "" {
-		return e.refuse(refusal)
+		return nil, refusal
 	}
-	now := workflow.Now(ctx).UnixMilli()
-	decision := signals.Decision{By: r.By, AssertedBy: r.AssertedBy, At: now, Note: r.Reason}
-	message := fmt.Sprintf("Action %s rejected by user", c.name())
-	if r.Reason != "" {
-		message += ": " + r.Reason
-	}
-	if r.Continue {
-		e.decide(c, decision)
-		e.settle(c, signals.Given{ID: c.rec.Seq, At: now, Error: &signals.CallError{Name: signals.RejectedError, Message: message}})
+	d.ArgsDigest = signals.Digest(c.dispatchArgs())
+	message := because(fmt.Sprintf("Action %s rejected by user", c.name()), r.Reason)
+	return func() []int {
+		if !r.Continue {
+			e.stop(&ending{status: signals.Rejected, message: message, seq: &c.rec.Seq, decision: &d})
+			return []int{c.rec.Seq}
+		}
+		e.noteDecision(c, d)
+		given := signals.Given{ID: c.rec.Seq, At: now, Error: &signals.CallError{Name: signals.RejectedError, Message: message}}
+		if c.unknown != nil { // it may have taken effect, whatever a person says
+			given.Error = c.unknown
+		}
+		e.settle(c, given)
 		e.resume()
-	} else {
-		e.stop(&ending{status: signals.Rejected, message: message, seq: &c.rec.Seq, decision: &decision})
-	}
-	return e.accept([]int{c.rec.Seq})
+		return []int{c.rec.Seq}
+	}, ""
 }
 
-func (e *execution) rejectAll(ctx workflow.Context, r signals.Reject) signals.Verdict {
-	message := "Execution rejected by user"
-	if r.Reason != "" {
-		message += ": " + r.Reason
+func because(message, reason string) string {
+	if reason == "" {
+		return message
 	}
-	decision := signals.Decision{By: r.By, AssertedBy: r.AssertedBy, At: workflow.Now(ctx).UnixMilli(), Note: r.Reason}
-	e.stop(&ending{status: signals.Rejected, message: message, decision: &decision})
-	return e.accept(nil)
+	return message + ": " + reason
 }
 
 func (e *execution) rejectable(r signals.Reject) (*call, string) {
@@ -167,26 +147,17 @@ func (e *execution) rejectable(r signals.Reject) (*call, string) {
 	return nil, "several calls are pending: send the seq of the one to reject"
 }
 
-// decide records a decision for the audit and for the next pass.
-func (e *execution) decide(c *call, d signals.Decision) {
-	c.decision = &d
-	e.countWait(c, d)
-	c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
-	if len(d.EditedArgs) <= keptValue {
-		c.rec.EditedArgs = d.EditedArgs
+func (e *execution) notPending(seq int) string {
+	if !e.anyPending() {
+		return signals.NotPaused(e.id, e.status)
 	}
-	e.decisions = append(e.decisions, signals.Given{Kind: signals.GivenDecision, ID: c.rec.Seq, At: d.At, Decision: &d})
-}
-
-// resume lets the main loop start the pass that follows a decision.
-func (e *execution) resume() {
-	e.status, e.outcome, e.answer = signals.Running, nil, nil
+	return fmt.Sprintf("Call %d of execution %q is not pending.", seq, e.id)
 }
 
 const expired = "Expired awaiting approval"
 
 // expire ends a paused execution; any other it leaves alone.
-func (e *execution) expire(x signals.Expire) signals.Verdict {
+func (e *execution) expire(ctx workflow.Context, x signals.Expire) signals.Verdict {
 	switch {
 	case e.end != nil:
 		return e.refuse(signals.NotPaused(e.id, e.end.status))
@@ -195,6 +166,7 @@ func (e *execution) expire(x signals.Expire) signals.Verdict {
 	case x.Before != 0 && e.pausedAt >= x.Before:
 		return e.refuse(fmt.Sprintf("Execution %q has not been paused for so long.", e.id))
 	}
-	e.stop(&ending{status: signals.Rejected, message: expired, decision: &signals.Decision{Note: "expired"}})
+	d := signals.Decision{Kind: signals.SignalExpire, Note: "expired", At: workflow.Now(ctx).UnixMilli()}
+	e.stop(&ending{status: signals.Rejected, message: expired, decision: &d})
 	return e.accept(nil)
 }

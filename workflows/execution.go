@@ -64,8 +64,10 @@ type execution struct {
 	inline  int
 	gated   int
 
-	decisions []signals.Given // taken since the newest pass started
-	settled   []signals.Given // settled since the newest pass started
+	decisions []signals.Given             // taken since the newest pass started
+	decided   bool                        // one of them needs a pass
+	always    map[string]signals.Decision // approvals for the rest of the execution, by method
+	settled   []signals.Given             // settled since the newest pass started
 	timers    []signals.Timer
 	logs      preview[string]
 	kept      int // bytes of call values held for queries
@@ -100,7 +102,7 @@ type ending struct {
 func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 	info := workflow.GetInfo(ctx)
 	e := &execution{
-		in: in, id: info.WorkflowExecution.ID, startedAt: workflow.Now(ctx).UnixMilli(), calls: map[int]*call{},
+		in: in, id: info.WorkflowExecution.ID, startedAt: workflow.Now(ctx).UnixMilli(), calls: map[int]*call{}, always: map[string]signals.Decision{},
 		status: signals.Running, limits: signals.Limits{}.WithDefaults(), pausedSeqs: map[int]bool{}, localTask: -1, within: true,
 	}
 	if runtime, id, ok := signals.ParseWorkflowID(e.id); ok {
@@ -195,7 +197,7 @@ func (e *execution) rest(ctx workflow.Context) {
 }
 
 func (e *execution) resumable(timerFired bool) bool {
-	return len(e.decisions) > 0 || timerFired || e.running == 0 && len(e.settled) > 0
+	return e.decided || timerFired || e.running == 0 && len(e.settled) > 0
 }
 
 // startTimer arms a durable timer for the earliest of the program's timers.
@@ -240,7 +242,7 @@ func (e *execution) pause(ctx, timers workflow.Context) {
 		workflow.TimerOptions{Summary: "approval of " + e.pendingNames() + " expires"})
 	workflow.Go(timers, func(ctx workflow.Context) {
 		if timer.Get(ctx, nil) == nil {
-			e.expire(signals.Expire{})
+			e.expire(ctx, signals.Expire{})
 		}
 	})
 }

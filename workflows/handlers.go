@@ -17,21 +17,41 @@ const (
 	busyMessage = "four clients wait for this execution already: ask again in a moment"
 )
 
-// handle sets up signals, updates and queries.
+// handle sets up signals, updates and queries. Each decision comes as a signal and as an update of the same name.
 func (e *execution) handle(ctx workflow.Context) error {
-	listen(ctx, signals.SignalApprove, "Let pending calls run. "+approveShape, func(ctx workflow.Context, a signals.Approve) { e.approve(ctx, a) })
-	listen(ctx, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, func(ctx workflow.Context, r signals.Reject) { e.reject(ctx, r) })
-	listen(ctx, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, func(ctx workflow.Context, r signals.Rollback) { e.rollback(ctx, r) })
-	listen(ctx, signals.SignalExpire, expireText, func(_ workflow.Context, x signals.Expire) { e.expire(x) })
-	return errors.Join(e.handleUpdates(ctx), e.handleQueries(ctx))
+	return errors.Join(
+		handle(ctx, signals.SignalApprove, "Let pending calls run. "+approveShape, decide[signals.Approve](e)),
+		handle(ctx, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, decide[signals.Reject](e)),
+		handle(ctx, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape, decide[signals.Retry](e)),
+		handle(ctx, signals.SignalResolve, "Give the result of a pending call. "+resolveShape, decide[signals.Resolve](e)),
+		handle(ctx, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, e.rollback),
+		handle(ctx, signals.SignalExpire, "End the execution if it is paused.", e.expire),
+		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
+			Description: `The next outcome after a pass: {"after": 0}. Answers with status "running" after 20 s: ask again.`,
+			Validator:   func(workflow.Context, signals.Wait) error { return e.admitWaiter() },
+		}),
+		e.handleQueries(ctx),
+	)
 }
 
 const (
-	approveShape  = `All fields are optional: {"seqs": [0], "argsDigest": "…", "args": {…}, "by": "name", "note": "…"}. Without seqs all that is pending.`
+	approveShape  = `All fields are optional: {"seqs": [0], "argsDigest": "…", "args": {…}, "by": "name", "note": "…", "always": false}. Without seqs all that is pending.`
 	rejectShape   = `{"seq": 0, "reason": "…", "by": "name", "continue": false}. With continue the program goes on with a RejectedError.`
-	expireText    = "End the execution if it is paused."
+	retryShape    = `{"seq": 0, "by": "name"}. It has the same idempotency key.`
+	resolveShape  = `{"seq": 0, "result": …, "by": "name"}. For calls that clients resolve, and for those whose outcome is unknown.`
 	rollbackShape = `{"by": "name", "note": "…"}. Every call that took effect and has a revert is undone, the last one first.`
 )
+
+// handle serves a signal and the update of the same name, which answers whether it applied.
+func handle[T any](ctx workflow.Context, name, description string, take func(workflow.Context, T) signals.Verdict) error {
+	listen(ctx, name, description, func(ctx workflow.Context, payload T) { take(ctx, payload) })
+	update := func(ctx workflow.Context, payload T) (signals.Verdict, error) { return take(ctx, payload), nil }
+	return workflow.SetUpdateHandlerWithOptions(ctx, name, update, workflow.UpdateHandlerOptions{Description: description})
+}
+
+func decide[T signals.Message](e *execution) func(workflow.Context, T) signals.Verdict {
+	return func(ctx workflow.Context, m T) signals.Verdict { return e.take(ctx, m) }
+}
 
 // listen serves a signal for as long as the workflow runs.
 func listen[T any](ctx workflow.Context, name, description string, take func(workflow.Context, T)) {
@@ -44,28 +64,6 @@ func listen[T any](ctx workflow.Context, name, description string, take func(wor
 			take(ctx, payload)
 		}
 	})
-}
-
-func (e *execution) handleUpdates(ctx workflow.Context) error {
-	approve := func(ctx workflow.Context, a signals.Approve) (signals.Verdict, error) { return e.approve(ctx, a), nil }
-	reject := func(ctx workflow.Context, r signals.Reject) (signals.Verdict, error) { return e.reject(ctx, r), nil }
-	rollback := func(ctx workflow.Context, r signals.Rollback) (signals.Verdict, error) {
-		return e.rollback(ctx, r), nil
-	}
-	expire := func(_ workflow.Context, x signals.Expire) (signals.Verdict, error) { return e.expire(x), nil }
-	return errors.Join(
-		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalExpire, expire, workflow.UpdateHandlerOptions{Description: expireText}),
-		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalRollback, rollback,
-			workflow.UpdateHandlerOptions{Description: "Stop the execution and undo what it did, and learn whether that applied. " + rollbackShape}),
-		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalApprove, approve,
-			workflow.UpdateHandlerOptions{Description: "Let pending calls run, and learn whether that applied. " + approveShape}),
-		workflow.SetUpdateHandlerWithOptions(ctx, signals.SignalReject, reject,
-			workflow.UpdateHandlerOptions{Description: "Refuse a pending call, and learn whether that applied. " + rejectShape}),
-		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
-			Description: `The next outcome after a pass: {"after": 0}. Answers with status "running" after 20 s: ask again.`,
-			Validator:   func(workflow.Context, signals.Wait) error { return e.admitWaiter() },
-		}),
-	)
 }
 
 func (e *execution) admitWaiter() error {

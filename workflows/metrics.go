@@ -32,13 +32,10 @@ func (e *execution) countCall(c signals.Call) {
 
 // countWait measures how long a person was waited for.
 func (e *execution) countWait(c *call, d signals.Decision) {
-	name, at := "rejected", d.At
-	switch {
-	case d.Approved:
-		name = "approved"
-	case d.At == 0: // nobody decided
-		name, at = "expired", e.updatedAt
-	}
-	wait := time.Duration(at-c.requestedAt) * time.Millisecond
+	name := map[string]string{
+		signals.SignalApprove: "approved", signals.SignalReject: "rejected", signals.SignalExpire: "expired",
+		signals.SignalRetry: "retried", signals.SignalResolve: "resolved",
+	}[d.Kind]
+	wait := time.Duration(d.At-c.requestedAt) * time.Millisecond
 	e.metrics.WithTags(map[string]string{"decision": name}).Timer(metricApprovalWait).Record(wait)
 }

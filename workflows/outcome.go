@@ -104,11 +104,7 @@ const (
 func (e *execution) actions(budget int) []signals.PendingAction {
 	list := []signals.PendingAction{}
 	for _, c := range e.pending() {
-		a := signals.PendingAction{
-			ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
-			Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs, Refused: c.refused,
-			Revertable: c.rec.Revertable,
-		}
+		a := e.action(c)
 		if budget -= len(c.args); len(c.args) > pendingValue || budget < 0 {
 			a.Omitted = true
 		} else {
@@ -117,6 +113,27 @@ func (e *execution) actions(budget int) []signals.PendingAction {
 		list = append(list, a)
 	}
 	return list
+}
+
+func (e *execution) action(c *call) signals.PendingAction {
+	a := signals.PendingAction{
+		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
+		Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs, Refused: c.refused,
+		Revertable: c.rec.Revertable, EditedArgs: small(c.editedArgs), ApprovedBy: c.approvers,
+	}
+	if len(c.editedArgs) > 0 {
+		a.ArgsDigest = signals.Digest(c.editedArgs)
+	}
+	if c.needed > 1 {
+		a.ApprovalsNeeded = c.needed
+	}
+	if c.client {
+		a.Resolution = signals.ByClient
+	}
+	if c.isUnknown() {
+		a.Reason, a.Error = signals.ReasonUnknown, c.unknown
+	}
+	return a
 }
 
 // record answers the state query.
@@ -162,10 +179,21 @@ func (e *execution) details() string {
 		}
 		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
 			tableCell(signals.Summary(e.calls[a.Seq].args, 200)), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
-		fmt.Fprintf(&decisions, "{\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n", a.Seq, a.ArgsDigest)
+		decisions.WriteString(decision(a))
 	}
-	fmt.Fprintf(&b, "\nApprove with the update or signal `approve`, refuse with `reject`:\n\n```json\n%s```\n", &decisions)
+	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n```\n%s```\n", &decisions)
 	return b.String()
+}
+
+// decision is the update that a pending call waits for.
+func decision(a signals.PendingAction) string {
+	switch {
+	case a.Reason == signals.ReasonUnknown:
+		return fmt.Sprintf("retry    {\"seq\": %d, \"by\": \"your name\"}\n", a.Seq)
+	case a.Resolution == signals.ByClient:
+		return fmt.Sprintf("resolve  {\"seq\": %d, \"result\": null, \"by\": \"your name\"}\n", a.Seq)
+	}
+	return fmt.Sprintf("approve  {\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n", a.Seq, a.ArgsDigest)
 }
 
 // maxDetails is how many pending calls the page lists.

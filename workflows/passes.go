@@ -87,9 +87,9 @@ func (e *execution) passInput() signals.PassInput {
 	e.again, e.more = false, e.again
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
-		Decided: len(e.decisions) > 0, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
+		Decided: e.decided, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
 	}
-	e.decisions, e.settled, e.timers = nil, nil, nil
+	e.decisions, e.decided, e.settled, e.timers = nil, false, nil, nil
 	for _, c := range e.order {
 		if c.open {
 			c.cleared = !c.pending()
@@ -120,7 +120,7 @@ func (e *execution) passSummary(in signals.PassInput) string {
 		if !c.open {
 			settled++
 		}
-		if c.open && c.cleared && c.approved && !c.dispatched {
+		if c.open && c.cleared && !c.dispatched && (c.approved || c.again || c.given != nil) {
 			approved++
 		}
 	}
@@ -183,7 +183,7 @@ func (e *execution) missing(ctx workflow.Context, r signals.PassResult, given []
 	var kept []signals.Given
 	for _, g := range given {
 		if c := e.calls[g.ID]; g.Kind == signals.GivenDecision {
-			c.approved, c.cleared, c.editedArgs = false, false, nil
+			e.takeBack(c, *g.Decision)
 		} else if g.Error != nil && g.Error.Name == signals.RejectedError {
 			c.reopen()
 		} else {

@@ -83,11 +83,12 @@ func revert(ctx workflow.Context, in signals.RollbackPlanInput, t signals.Revert
 		ExecutionID: in.ExecutionID, Seq: t.Seq, Connector: t.Connector, Method: t.Method, Class: signals.Write,
 		Revert: &signals.Revert{WorkflowID: in.WorkflowID, RunID: in.RunID, RevertTarget: t},
 	}
+	limits := signals.RetryLimits{}.WithDefaults()
 	for input.Attempt = 1; ; input.Attempt++ {
 		err := workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), name+".revert", payload.MustRaw(input)).Get(ctx, nil)
 		kind, delay := failureKind(err)
-		if (kind == signals.ErrorRetryable || kind == signals.ErrorUnavailable) && input.Attempt < retryAttempts {
-			_ = workflow.Sleep(ctx, backoff(delay, input.Attempt))
+		if (kind == signals.ErrorRetryable || kind == signals.ErrorUnavailable) && input.Attempt < limits.Attempts {
+			_ = workflow.Sleep(ctx, limits.Backoff(delay, input.Attempt))
 			continue
 		}
 		done := signals.RevertedCall{Seq: t.Seq, Connector: t.Connector, Method: t.Method, At: workflow.Now(ctx).UnixMilli(), Attempts: input.Attempt}
@@ -165,9 +166,14 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 func (e *execution) unfolded() []signals.Given {
 	var list []signals.Given
 	for _, g := range append(e.decisions, e.settled...) {
-		if g.Kind != signals.GivenTimer {
-			list = append(list, g.Reference())
+		if g.Kind == signals.GivenTimer {
+			continue
 		}
+		if d := g.Decision; d != nil && len(d.EditedArgs) > signals.InlineValueBytes {
+			short := *d // its own event has the whole
+			short.EditedArgs, g.Decision = nil, &short
+		}
+		list = append(list, g.Reference())
 	}
 	return list
 }
