@@ -230,53 +230,6 @@ func (c *Client) update(ctx context.Context, id, name string, arg, out any) erro
 	}
 }
 
-// Approve lets pending calls run and waits for the outcome after that. An approval that does not apply changes nothing
-// and is an error outcome.
-func (c *Client) Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error) {
-	v, err := c.decide(ctx, id, signals.SignalApprove, a)
-	if err != nil || !v.Accepted {
-		return signals.ErrorOutcome(id, v.Error), err
-	}
-	return c.Wait(ctx, id, v.Pass)
-}
-
-// Decide sends an approval and answers at once, without waiting for what follows.
-func (c *Client) Decide(ctx context.Context, id string, a signals.Approve) (signals.Verdict, error) {
-	return c.decide(ctx, id, signals.SignalApprove, a)
-}
-
-// Reject refuses a pending call. It answers false where nothing was to be rejected. Without Continue it returns when
-// the execution has ended.
-func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool, error) {
-	v, err := c.decide(ctx, id, signals.SignalReject, r)
-	if err != nil || !v.Accepted {
-		return false, err
-	}
-	if !r.Continue {
-		_, err = c.Wait(ctx, id, v.Pass)
-	}
-	return true, err
-}
-
-// decide sends a decision as an update. Closed and unknown executions are answered here, in the same words.
-func (c *Client) decide(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
-	guarded, stop := c.guard(ctx, id)
-	defer stop()
-	var v signals.Verdict
-	err := c.update(guarded, id, name, decision, &v)
-	if !isNotFound(err) {
-		return v, guardError(guarded, err)
-	}
-	record, err := c.Show(ctx, id)
-	if err != nil {
-		return v, err
-	}
-	if record == nil {
-		return signals.Verdict{Error: signals.NoExecution(id)}, nil
-	}
-	return signals.Verdict{Error: signals.NotPaused(id, record.Status), Status: record.Status}, nil
-}
-
 // Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
 // where nothing was open.
 func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {

@@ -57,6 +57,9 @@ type Options struct {
 	// Modules are what programs may import: JavaScript or TypeScript source by name. A paused execution goes on only on
 	// a worker with the same modules.
 	Modules map[string]string
+	// RetryPolicy decides what follows failed attempts of calls that the workflow makes; nil repeats what asks for it
+	// with a connectors.RetryableError, as often as the method allows.
+	RetryPolicy connectors.RetryPolicy
 	// Hints say in a few words what connectors are for, by name; models read them in the tool's description.
 	Hints map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
@@ -142,7 +145,7 @@ func (o *Options) tune(w *worker.Options) {
 func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {
 	return activities.New(activities.Options{
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
-		SearchAttributes: attributes, Hints: o.Hints, OwnQueues: o.OwnQueues, LocalPass: localPass(*o),
+		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues, LocalPass: localPass(*o),
 	})
 }
 

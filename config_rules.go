@@ -37,9 +37,32 @@ func (r *configReader) rule(e entry) connectors.Rule {
 		"maxConcurrent": func(key string, n *yaml.Node) { rule.MaxConcurrent = r.count(key, n) },
 		"ratePerSecond": func(key string, n *yaml.Node) { rule.RatePerSecond = r.rate(key, n) },
 		"revert":        func(key string, n *yaml.Node) { rule.Revert = r.revert(key, n) },
+		"approvals":     func(key string, n *yaml.Node) { rule.Approvals = r.count(key, n) },
+		"resolvedBy": func(key string, n *yaml.Node) {
+			rule.ResolvedByClient = choice(r, key, n, map[string]bool{"client": true})
+		},
+		"unknown": func(key string, n *yaml.Node) {
+			rule.AskWhenUnknown = choice(r, key, n, map[string]bool{"ask": true, "error": false})
+		},
+		"retry": func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
 	})
 	r.checkReplay(found["replay"], rule)
 	return rule
+}
+
+// retry reads how often and after which pauses a call is made again that asks for it.
+func (r *configReader) retry(key string, n *yaml.Node) connectors.RetryLimits {
+	var limits connectors.RetryLimits
+	r.fields(n, key, map[string]take{
+		"attempts": func(key string, n *yaml.Node) {
+			if limits.Attempts = r.count(key, n); limits.Attempts > connectors.MaxAttempts {
+				r.fail(n, "%s can be %d at most, but is %s", key, connectors.MaxAttempts, shown(n))
+			}
+		},
+		"backoff":    func(key string, n *yaml.Node) { limits.Backoff = r.duration(key, n) },
+		"maxBackoff": func(key string, n *yaml.Node) { limits.MaxBackoff = r.duration(key, n) },
+	})
+	return limits
 }
 
 // checkReplay finds early, and with a line, what a connector would refuse once its tools are known.

@@ -112,6 +112,7 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 			call := &r.Log[i]
 			call.State, call.SettledAt, call.Error, call.ErrorName = now.State, now.SettledAt, now.Error, now.ErrorName
 			call.DecidedBy, call.AssertedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.AssertedBy, now.DecidedAt, now.Note, now.Attempts
+			call.Decisions = now.Decisions
 			if len(call.Result) == 0 && !call.Ephemeral {
 				call.Result = now.Result
 			}

@@ -37,6 +37,8 @@ type Options struct {
 	Limits signals.Limits
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool
+	// RetryPolicy decides what follows failed attempts of calls; nil repeats what asks for it.
+	RetryPolicy connectors.RetryPolicy
 	// Hints are what the tool's description says of connectors, by name.
 	Hints map[string]string
 }

@@ -43,7 +43,9 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	}
 	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	return sandbox.Admission{
-		Gated: approval || method.Class != connectors.Read || elsewhere, Approval: approval, Class: string(method.Class),
+		Gated:     approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient,
+		Approval:  approval || method.ResolvedByClient, // it waits for a person
+		Class:     string(method.Class),
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,
 	}
 }
@@ -121,18 +123,21 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 
 func (a *Activities) call(ctx context.Context, in signals.CallInput, progress func(connectors.Progress)) (json.RawMessage, error) {
 	if !a.Connectors.Has(in.Connector) {
-		return nil, applicationError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), true, 2*time.Second)
+		return nil, retryableError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), 2*time.Second, 0)
 	}
 	method, err := a.Connectors.Lookup(in.Connector, in.Method)
 	var unavailable *connectors.UnavailableError
 	switch {
 	case errors.As(err, &unavailable): // it was there when the call was issued: another worker may have it
-		return nil, applicationError(signals.ErrorUnavailable, err.Error(), true, 2*time.Second)
+		return nil, retryableError(signals.ErrorUnavailable, err.Error(), 2*time.Second, 0)
 	case err != nil:
 		return nil, applicationError(signals.ErrorConnector, err.Error(), false, 0)
 	}
 	if in.Revert != nil {
 		return nil, a.revert(ctx, in, method)
+	}
+	if in.Given != nil {
+		return checkGiven(method, in.Given.Value)
 	}
 	if err := a.checkEdited(method, in); err != nil {
 		return nil, err
@@ -142,7 +147,7 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 		Progress: progress,
 	}, in.Args)
 	if err != nil {
-		return nil, callFailure(ctx, err)
+		return nil, a.failure(ctx, in, err)
 	}
 	if message := signals.CheckSizeWithin(fmt.Sprintf("The result of %s.%s", in.Connector, in.Method), value, payload.MaxValueBytes(a.DataConverter)); message != "" {
 		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
@@ -166,6 +171,14 @@ func (a *Activities) checkEdited(method *connectors.Bound, in signals.CallInput)
 	return nil
 }
 
+// checkGiven validates a result that a client gave.
+func checkGiven(method *connectors.Bound, value json.RawMessage) (json.RawMessage, error) {
+	if err := method.ValidateResult(value); err != nil {
+		return nil, applicationError(signals.ErrorInvalid, err.Error(), false, 0)
+	}
+	return value, nil
+}
+
 // callFailure types what the connector answered. Anything that is not the connector's own answer leaves the outcome
 // unknown, which for writes is final.
 func callFailure(ctx context.Context, err error) error {
@@ -176,7 +189,7 @@ func callFailure(ctx context.Context, err error) error {
 	case errors.As(err, &result):
 		return applicationError(signals.ErrorTooLarge, err.Error(), false, 0)
 	case errors.As(err, &retryable):
-		return applicationError(signals.ErrorRetryable, err.Error(), true, retryable.RetryAfter)
+		return retryableError(signals.ErrorRetryable, err.Error(), retryable.RetryAfter, 0)
 	case errors.As(err, &unknown), ctx.Err() != nil:
 		return applicationError(signals.OutcomeUnknown, err.Error(), true, 0)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -95,6 +96,11 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) signals.
 	}
 	if method, err := a.Connectors.Lookup(b.Connector, b.Method); err == nil {
 		blocked.Revertable = method.Revert != nil
+		blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown, method.Approvals
+		blocked.Approval = blocked.Approval && !blocked.Client
+		if r := method.Retry; r != (connectors.RetryLimits{}) {
+			blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(), MaxMs: r.MaxBackoff.Milliseconds()}
+		}
 	}
 	return blocked
 }

@@ -82,11 +82,16 @@ func plainArguments(args json.RawMessage) (json.RawMessage, error) {
 }
 
 // MayNeedApproval tells whether any call of the method may have to be approved.
-func (b *Bound) MayNeedApproval() bool { return b.RequiresApproval || b.ApprovalFor != nil }
+func (b *Bound) MayNeedApproval() bool {
+	return !b.ResolvedByClient && (b.RequiresApproval || b.ApprovalFor != nil)
+}
 
 // NeedsApproval decides about one call, its arguments given as wire JSON. When
 // that fails the answer is true beside the error.
 func (b *Bound) NeedsApproval(args json.RawMessage) (needed bool, err error) {
+	if b.ResolvedByClient {
+		return false, nil // nothing is done here
+	}
 	if b.ApprovalFor == nil {
 		return b.RequiresApproval, nil
 	}

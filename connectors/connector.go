@@ -77,6 +77,7 @@ type Method struct {
 	Reexecute bool
 	// Timeout bounds one attempt. Zero: the caller's default.
 	Timeout time.Duration
+	Policy
 	// Execute does one attempt of a call. Arguments are wire JSON, nil when the
 	// program gave none. Of the result, nil is JavaScript's undefined, a
 	// json.RawMessage is wire JSON already, []byte becomes a Uint8Array and all
@@ -140,7 +141,10 @@ func checkMethod(connector string, m Method) error {
 	if err := checkMethodName(connector, m.Name); err != nil {
 		return err
 	}
-	if m.Execute == nil {
+	if err := m.Policy.check(fmt.Sprintf("Connector %q tool %q", connector, m.Name)); err != nil {
+		return err
+	}
+	if m.Execute == nil && !m.ResolvedByClient {
 		return fmt.Errorf("Connector %q tool %q has no Execute function.", connector, m.Name)
 	}
 	if m.Class != "" && !m.Class.valid() {

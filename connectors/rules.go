@@ -33,6 +33,7 @@ type Rule struct {
 	MaxConcurrent int
 	RatePerSecond float64
 	Revert        *RevertRule
+	Policy
 }
 
 // RevertRule undoes a call by calling another method of the same connector.
@@ -64,6 +65,9 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 		}
 		if r.MaxConcurrent < 0 || r.RatePerSecond < 0 {
 			return nil, configErrorf("Rule %q of connector %q has a limit below zero.", r.Pattern, connector)
+		}
+		if err := r.Policy.check(fmt.Sprintf("Rule %q of connector %q", r.Pattern, connector)); err != nil {
+			return nil, &ConfigError{Message: err.Error()}
 		}
 		if r.Rename != "" {
 			if err := checkMethodName(connector, r.Rename); err != nil {
@@ -139,6 +143,7 @@ func (r Rule) apply(m Method) Method {
 	if r.Timeout > 0 {
 		m.Timeout = r.Timeout
 	}
+	m.Policy = r.Policy.over(m.Policy)
 	return m
 }
 

@@ -313,9 +313,10 @@ type GivenResult struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// RetryAdvice is the detail of an ErrorRetryable whose attempts a policy bounds.
+// RetryAdvice is the detail of an error that asks for another attempt; a zero field leaves it to the method's limits.
 type RetryAdvice struct {
-	MaxAttempts int `json:"maxAttempts,omitempty"`
+	MaxAttempts int   `json:"maxAttempts,omitempty"`
+	AfterMs     int64 `json:"afterMs,omitempty"`
 }
 
 // CallOutput is the result of a gated call's activity; a missing value is undefined.

@@ -193,12 +193,18 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 
 // attempts is how often a call is made that asks to be retried.
 func (c *call) attempts(err error) int {
-	var app *temporal.ApplicationError
-	var advice signals.RetryAdvice
-	if errors.As(err, &app) && app.HasDetails() && app.Details(&advice) == nil && advice.MaxAttempts > 0 {
+	if advice := adviceIn(err); advice.MaxAttempts > 0 {
 		return advice.MaxAttempts
 	}
 	return c.retry.WithDefaults().Attempts
+}
+
+func adviceIn(err error) (advice signals.RetryAdvice) {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) && app.HasDetails() {
+		_ = app.Details(&advice)
+	}
+	return advice
 }
 
 // defaultCallTimeout bounds a gated call whose method names no timeout.
@@ -240,7 +246,7 @@ func failureKind(err error) (kind string, delay time.Duration) {
 	}
 	switch app.Type() {
 	case signals.ErrorConnector, signals.ErrorRetryable, signals.ErrorInvalid, signals.ErrorUnavailable, signals.ErrorTooLarge:
-		return app.Type(), app.NextRetryDelay()
+		return app.Type(), time.Duration(adviceIn(err).AfterMs) * time.Millisecond
 	}
 	return "", 0
 }

@@ -36,6 +36,7 @@ func (l *lab) connector() connectors.Connector {
 		l.method("write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("flaky_write", connectors.Write, l.flaky),
 		l.method("put", connectors.Idempotent, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
+		l.asked("write_asked"),
 		l.undoable(l.method("make", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })),
 		l.undoable(l.asking("make_asking")),
 		l.asking("ask"),
@@ -46,6 +47,13 @@ func (l *lab) asking(name string) connectors.Method {
 	m := l.method(name, connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })
 	m.RequiresApproval = true
 	m.InputSchema = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
+	return m
+}
+
+// asked is a write whose unknown outcome is left to a person.
+func (l *lab) asked(name string) connectors.Method {
+	m := l.method(name, connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })
+	m.AskWhenUnknown = true
 	return m
 }
 

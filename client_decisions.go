@@ -1,0 +1,75 @@
+package codemode
+
+import (
+	"context"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Approve lets pending calls run and waits for the outcome after that: where more people have to approve, that is the
+// paused one. An approval that does not apply changes nothing and is an error outcome.
+func (c *Client) Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error) {
+	return c.sendAndWait(ctx, id, a)
+}
+
+// Retry makes a call again whose outcome is unknown, with the same idempotency key, and waits for the outcome after
+// that. A retry that does not apply changes nothing and is an error outcome.
+func (c *Client) Retry(ctx context.Context, id string, r signals.Retry) (signals.Outcome, error) {
+	return c.sendAndWait(ctx, id, r)
+}
+
+// Resolve gives the result of a call that clients resolve, or whose outcome is unknown, and waits for the outcome after
+// that. A result that does not match the method's output schema leaves the call pending; the outcome tells why.
+func (c *Client) Resolve(ctx context.Context, id string, r signals.Resolve) (signals.Outcome, error) {
+	return c.sendAndWait(ctx, id, r)
+}
+
+// Reject refuses a pending call. It answers false where nothing was to be rejected; Send tells why. Without Continue it
+// returns when the execution has ended.
+func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool, error) {
+	v, err := c.Send(ctx, id, r)
+	if err != nil || !v.Accepted {
+		return false, err
+	}
+	if !r.Continue {
+		_, err = c.Wait(ctx, id, v.Pass)
+	}
+	return true, err
+}
+
+// Decide sends an approval and answers at once, without waiting for what follows.
+func (c *Client) Decide(ctx context.Context, id string, a signals.Approve) (signals.Verdict, error) {
+	return c.Send(ctx, id, a)
+}
+
+// Send sends a decision of any kind, or several in one message, and answers at once: whether it applied, or why not.
+func (c *Client) Send(ctx context.Context, id string, m signals.Message) (signals.Verdict, error) {
+	return c.decide(ctx, id, m.Signal(), m)
+}
+
+func (c *Client) sendAndWait(ctx context.Context, id string, m signals.Message) (signals.Outcome, error) {
+	v, err := c.Send(ctx, id, m)
+	if err != nil || !v.Accepted {
+		return signals.ErrorOutcome(id, v.Error), err
+	}
+	return c.Wait(ctx, id, v.Pass)
+}
+
+// decide sends a decision as an update. Closed and unknown executions are answered here, in the same words.
+func (c *Client) decide(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	var v signals.Verdict
+	err := c.update(guarded, id, name, decision, &v)
+	if !isNotFound(err) {
+		return v, guardError(guarded, err)
+	}
+	record, err := c.Show(ctx, id)
+	if err != nil {
+		return v, err
+	}
+	if record == nil {
+		return signals.Verdict{Error: signals.NoExecution(id)}, nil
+	}
+	return signals.Verdict{Error: signals.NotPaused(id, record.Status), Status: record.Status}, nil
+}
