@@ -274,7 +274,16 @@ const pollerGone = 75 * time.Second
 
 // Polled reports whether a worker serves the runtime.
 func (c *Client) Polled(ctx context.Context) (bool, error) {
-	d, err := c.temporal.DescribeTaskQueue(ctx, signals.TaskQueue(c.runtime), enums.TASK_QUEUE_TYPE_WORKFLOW)
+	return c.polled(ctx, signals.TaskQueue(c.runtime), enums.TASK_QUEUE_TYPE_WORKFLOW)
+}
+
+// Served tells whether a worker polls the connector's own task queue.
+func (c *Client) Served(ctx context.Context, connector string) (bool, error) {
+	return c.polled(ctx, signals.ConnectorTaskQueue(c.runtime, connector), enums.TASK_QUEUE_TYPE_ACTIVITY)
+}
+
+func (c *Client) polled(ctx context.Context, queue string, kind enums.TaskQueueType) (bool, error) {
+	d, err := c.temporal.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil {
 		return false, err
 	}

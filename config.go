@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -149,6 +150,7 @@ func (c *Config) Options() (Options, error) {
 	if c.Outbound != nil {
 		o.Connectors = append(o.Connectors, connectors.Outbound(c.Outbound.OutboundOptions))
 		o.Rules[connectors.OutboundName] = c.Outbound.Rules
+		o.Hints[connectors.OutboundName] = "fetch(url, init) reaches " + signals.Cut(strings.Join(c.Outbound.Hosts, ", "), 100)
 	}
 	return o, nil
 }

@@ -3,6 +3,7 @@ package codemode
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/temporal-codemode/codemode/connectors"
 )
@@ -25,7 +26,9 @@ type Policy struct {
 type ConnectorPolicies struct {
 	Connector string
 	Methods   []Policy
-	Err       error
+	// OwnQueue: calls are made by workers that serve the connector.
+	OwnQueue bool
+	Err      error
 }
 
 // Policies loads the connectors, as a worker does, and tells how calls of their methods are treated, and what is
@@ -41,7 +44,7 @@ func (c *Config) Policies(ctx context.Context) (list []ConnectorPolicies, warnin
 	}
 	defer func() { _ = set.Close() }()
 	for _, name := range set.Names() {
-		each := ConnectorPolicies{Connector: name, Err: set.Err(name)}
+		each := ConnectorPolicies{Connector: name, Err: set.Err(name), OwnQueue: slices.Contains(o.OwnQueues, name)}
 		for _, m := range set.Methods(name) {
 			each.Methods = append(each.Methods, policyOf(m))
 		}

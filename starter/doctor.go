@@ -39,9 +39,10 @@ func (c *cli) doctorVerb() *cobra.Command {
 
 func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
 	var policies []check
+	var ownQueues []string
 	if config != "" {
 		var err error
-		if policies, err = checkConnectors(ctx, config); err != nil {
+		if policies, ownQueues, err = checkConnectors(ctx, config); err != nil {
 			return answer{}, err
 		}
 	}
@@ -55,6 +56,7 @@ func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
 	}
 	defer conn.close()
 	checks := []check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime), checkSandbox()}
+	checks = append(checks, conn.checkServed(ctx, c.runtime, ownQueues)...)
 	return checksAnswer(append(checks, policies...)), nil
 }
 

@@ -8,30 +8,51 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // checkConnectors loads the connectors of a configuration, as a worker does.
-func checkConnectors(ctx context.Context, file string) ([]check, error) {
+func checkConnectors(ctx context.Context, file string) (checks []check, ownQueues []string, err error) {
 	cfg, err := codemode.LoadConfig(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	connectors, warnings, err := cfg.Policies(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var checks []check
 	for _, c := range connectors {
 		result := check{Check: "connector " + c.Connector, OK: c.Err == nil, Methods: c.Methods}
 		if result.Detail = fmt.Sprintf("%d methods", len(c.Methods)); c.Err != nil {
 			result.Detail = "not available"
 		}
 		checks = append(checks, result)
+		if c.OwnQueue {
+			ownQueues = append(ownQueues, c.Connector)
+		}
 	}
 	for _, warning := range warnings {
 		checks = append(checks, check{Check: "configuration", Detail: warning, Fix: "see " + file})
 	}
-	return checks, nil
+	return checks, ownQueues, nil
+}
+
+// checkServed looks for the workers of connectors that have a task queue of their own.
+func (c *connection) checkServed(ctx context.Context, runtime string, names []string) (checks []check) {
+	for _, name := range names {
+		result := check{Check: "worker of " + name, Detail: "task queue " + signals.ConnectorTaskQueue(runtime, name)}
+		switch served, err := c.Served(ctx, name); {
+		case err != nil:
+			result.Detail += fmt.Sprintf(" cannot be described: %v", err)
+		case !served:
+			result.Detail += " is polled by nobody"
+			result.Fix = "start a worker whose configuration says serve: [" + name + "]"
+		default:
+			result.OK, result.Detail = true, result.Detail+" is polled"
+		}
+		checks = append(checks, result)
+	}
+	return checks
 }
 
 func showPolicies(p *page, list []codemode.Policy) {

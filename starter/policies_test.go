@@ -27,8 +27,9 @@ connectors:
       nothing: { hidden: true }
   broken:
     openapi: { document: ./missing.json }
+    taskQueue: own
 `), 0o600))
-	checks, err := checkConnectors(t.Context(), file)
+	checks, own, err := checkConnectors(t.Context(), file)
 	require.NoError(t, err)
 	require.Equal(t, []codemode.Policy{
 		{Method: "shop.list", Class: "read", ClassFrom: `rule "list"`, Approval: "never", Rule: "list", Reexecute: true},
@@ -37,6 +38,7 @@ connectors:
 	}, checks[0].Methods)
 	require.Equal(t, "connector broken", checks[1].Check)
 	require.False(t, checks[1].OK)
+	require.Equal(t, []string{"broken"}, own)
 	require.Contains(t, checks[2].Detail, `rule "nothing" of connector "shop" applies to none of its tools`)
 	require.Contains(t, checks[3].Detail, `Connector "broken" is not available: `)
 

@@ -238,6 +238,13 @@ func TestConnectorOnItsOwnTaskQueue(t *testing.T) {
 	require.NoError(t, other.Start())
 	t.Cleanup(other.Stop)
 	b.completed(`["other","x"]`, b.wait(id))
+	b.eventually("the queue is known to be served", func() bool {
+		served, err := b.client.Served(b.context(), "lab")
+		return err == nil && served
+	})
+	served, err := b.client.Served(b.context(), "nobody")
+	require.NoError(t, err)
+	require.False(t, served)
 
 	serving.Serve = []string{"nobody"}
 	_, err = codemode.NewWorker(b.context(), shared.client, serving)
