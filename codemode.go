@@ -1,18 +1,3 @@
-// Package codemode runs model-written JavaScript and TypeScript on Temporal. A program calls the methods of connectors
-// (MCP servers, OpenAPI documents, Go functions); each run of it is a workflow that is durable, pauses for approvals, and replays.
-//
-// A worker serves one runtime, a named set of executions:
-//
-//	w, err := codemode.NewWorker(ctx, temporalClient, codemode.Options{Connectors: []connectors.Connector{tracker}})
-//	err = w.Run(worker.InterruptCh())
-//
-// Any program with a Temporal client starts executions and decides what they wait for:
-//
-//	c, err := codemode.NewClient(temporalClient, codemode.ClientOptions{})
-//	outcome, err := c.Execute(ctx, "return await tracker.list_issues({})", codemode.ExecuteOptions{})
-//	if outcome.Status == signals.Paused {
-//		outcome, err = c.Approve(ctx, outcome.ExecutionID, signals.Approve{By: "ada"})
-//	}
 package codemode
 
 import (
