@@ -102,6 +102,8 @@ type apiDecision struct {
 	Note        string          `json:"note"`
 	Reason      string          `json:"reason"`
 	Continue    bool            `json:"continue"`
+	Always      bool            `json:"always"`
+	Result      json.RawMessage `json:"result"`
 	By          string          `json:"by"`
 }
 
@@ -143,7 +145,7 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 	}
 	one := decision{
 		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args, Note: d.Note + d.Reason,
-		Continue: d.Continue, By: d.By,
+		Continue: d.Continue, Always: d.Always, Result: d.Result, By: d.By,
 	}
 	if !slices.Contains(actions, d.Action) {
 		return one, badRequest("%q is no action: use one of %v", d.Action, actions)

@@ -156,6 +156,41 @@ func TestEditedArgumentsKeepWhatWasHidden(t *testing.T) {
 	require.JSONEq(t, `{"to":"Bob","api_key":"`+secret+`"}`, string(s.fake.approved[0].Args))
 }
 
+func TestRetryAndResolve(t *testing.T) {
+	s := newSite(t, newFake(4), Options{})
+	digest := s.fake.items[0].ArgsDigest
+	body := fmt.Sprintf(`{"decisions":[{"action":"retry","executionId":"exec_0","seq":0,"argsDigest":%q},{"action":"resolve","executionId":"exec_0","seq":1,"result":{"a":[1]},"by":"grace"},
+		{"action":"retry","executionId":"exec_0","seq":2,"argsDigest":"stale"},{"action":"approve","executionId":"exec_0","seq":3,"argsDigest":%q,"always":true}]}`, digest, s.fake.items[3].ArgsDigest)
+	r := s.ask("POST", "/api/v1/decide", body, map[string]string{"Content-Type": "application/json"})
+	var answer decideAnswer
+	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
+	require.Equal(t, []bool{true, true, false, true}, []bool{answer.Results[0].Accepted, answer.Results[1].Accepted, answer.Results[2].Accepted, answer.Results[3].Accepted}, r.body)
+	require.Equal(t, []signals.Message{signals.Retry{Seq: 0, By: "local user"}, signals.Resolve{Seq: 1, Result: json.RawMessage(`{"a":[1]}`), By: "grace"}}, s.fake.others)
+	require.True(t, s.fake.approved[0].Always)
+}
+
+func TestCallsSayWhatTheyWaitFor(t *testing.T) {
+	f := newFake(3)
+	f.items[0].Reason, f.items[0].Error = signals.ReasonUnknown, &signals.CallError{Message: "the <line> broke"}
+	f.items[1].Resolution = signals.ByClient
+	f.items[2].ApprovalsNeeded, f.items[2].ApprovedBy, f.items[2].EditedArgs = 3, []string{"a<b", "c"}, json.RawMessage(`{"to":"Eve","password":"`+secret+`"}`)
+	s := newSite(t, f, Options{})
+	cookie, _ := s.enter("")
+	page := s.ask("GET", "/", "", map[string]string{"Cookie": cookie}).body
+	for _, want := range []string{
+		"Its outcome is unknown", "the &lt;line&gt; broke", `data-act="retry"`, "give its result", "2 of 3 approvals", "a&lt;b, c", "Eve", `data-asks="result"`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.Equal(t, 1, strings.Count(page, `data-act="approve"`))
+	require.NotContains(t, page, secret)
+	require.NotContains(t, s.ask("GET", "/api/v1/pending", "", nil).body, secret)
+	require.Contains(t, s.ask("GET", "/executions/default/exec_0/calls/0", "", map[string]string{"Cookie": cookie}).body, `name="result"`)
+	edited := s.ask("GET", "/executions/default/exec_0/calls/2", "", map[string]string{"Cookie": cookie}).body
+	require.Contains(t, edited, "as an earlier approver edited them")
+	require.Contains(t, edited, `value="Eve"`)
+}
+
 func TestEventsTellOfEachCall(t *testing.T) {
 	s := newSite(t, newFake(1), Options{Tokens: tokens(t)})
 	ctx, cancel := context.WithCancel(context.Background())

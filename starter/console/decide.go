@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,17 +16,21 @@ import (
 const (
 	actionApprove  = "approve"
 	actionReject   = "reject"
+	actionRetry    = "retry"
+	actionResolve  = "resolve"
 	actionCancel   = "cancel"
 	actionRollback = "rollback"
 )
 
-var actions = []string{actionApprove, actionReject, actionCancel, actionRollback}
+var actions = []string{actionApprove, actionReject, actionRetry, actionResolve, actionCancel, actionRollback}
 
 // decision is what somebody asks to be done about an execution, or about one of its calls.
 type decision struct {
 	Action string
 	key
 	Args     json.RawMessage // to approve with instead of the issued ones
+	Always   bool            // approves the method for the rest of the execution
+	Result   json.RawMessage // to resolve with
 	Note     string
 	Continue bool // after a rejection the program goes on
 	By       string
@@ -101,7 +104,7 @@ func (d decision) result(err error) result {
 }
 
 // ofCall says that the decision is about one call.
-func (d decision) ofCall() bool { return d.Action == actionApprove || d.Action == actionReject }
+func (d decision) ofCall() bool { return d.Action != actionCancel && d.Action != actionRollback }
 
 // decide does one thing and has the inbox look again.
 func (c *Console) decide(ctx context.Context, who Identity, d decision) error {
@@ -138,23 +141,6 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 		asserted = who.Name
 	}
 	switch d.Action {
-	case actionApprove:
-		args, err := c.unmask(ctx, r, d)
-		if err != nil {
-			return err
-		}
-		verdict, err := r.Client.Decide(ctx, d.Execution, signals.Approve{
-			Seqs: []int{d.Seq}, ArgsDigest: d.Digest, Args: args, By: by, AssertedBy: asserted, Note: d.Note,
-		})
-		return refusal(verdict.Accepted, verdict.Error, err)
-	case actionReject:
-		if err := c.stillPending(ctx, r, d.key); err != nil {
-			return err
-		}
-		done, err := r.Client.Reject(ctx, d.Execution, signals.Reject{
-			Seq: &d.Seq, Reason: d.Note, Continue: d.Continue, By: by, AssertedBy: asserted,
-		})
-		return refusal(done, fmt.Sprintf("Call %d is not pending any more.", d.Seq), err)
 	case actionCancel:
 		done, err := r.Client.Cancel(ctx, d.Execution)
 		return refusal(done, "The execution has ended already.", err)
@@ -165,7 +151,38 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 		}
 		return refusal(undone.Reverted, "There is nothing to undo.", err)
 	}
-	return badRequest("%q is no action: use one of %v", d.Action, actions)
+	message, err := c.message(ctx, r, d, by, asserted)
+	if err != nil {
+		return err
+	}
+	if err := message.Check(); err != nil {
+		return badRequest("%v", err)
+	}
+	verdict, err := r.Client.Send(ctx, d.Execution, message)
+	return refusal(verdict.Accepted, verdict.Error, err)
+}
+
+// message words a decision about a call. Approvals carry the digest of what was shown; for the others it is compared
+// here.
+func (c *Console) message(ctx context.Context, r Runtime, d decision, by, asserted string) (signals.Message, error) {
+	if d.Action == actionApprove {
+		args, err := c.unmask(ctx, r, d)
+		return signals.Approve{
+			Seqs: []int{d.Seq}, ArgsDigest: d.Digest, Args: args, Always: d.Always, By: by, AssertedBy: asserted, Note: d.Note,
+		}, err
+	}
+	if err := c.stillPending(ctx, r, d.key); err != nil {
+		return nil, err
+	}
+	switch d.Action {
+	case actionReject:
+		return signals.Reject{Seq: &d.Seq, Reason: d.Note, Continue: d.Continue, By: by, AssertedBy: asserted}, nil
+	case actionRetry:
+		return signals.Retry{Seq: d.Seq, By: by, AssertedBy: asserted, Note: d.Note}, nil
+	case actionResolve:
+		return signals.Resolve{Seq: d.Seq, Result: d.Result, By: by, AssertedBy: asserted, Note: d.Note}, nil
+	}
+	return nil, badRequest("%q is no action: use one of %v", d.Action, actions)
 }
 
 func refusal(accepted bool, message string, err error) error {
@@ -207,7 +224,16 @@ func (c *Console) unmask(ctx context.Context, r Runtime, d decision) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	return restore(d.Args, a.Args), nil
+	return restore(d.Args, current(a)), nil
+}
+
+// current are the arguments that a call would be made with: the issued ones, or those of an earlier approver where more
+// than one has to approve.
+func current(a signals.PendingAction) json.RawMessage {
+	if len(a.EditedArgs) > 0 {
+		return a.EditedArgs
+	}
+	return a.Args
 }
 
 // restore replaces masks in edited by what stands at the same place in issued.

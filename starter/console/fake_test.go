@@ -29,6 +29,7 @@ type fake struct {
 	approved  []signals.Approve
 	rejected  []signals.Reject
 	rollbacks []signals.Rollback
+	others    []signals.Message
 	err       error
 }
 
@@ -74,21 +75,24 @@ func (f *fake) take(id string, seq int) bool {
 	return false
 }
 
-func (f *fake) Decide(_ context.Context, id string, a signals.Approve) (signals.Verdict, error) {
+func (f *fake) Send(_ context.Context, id string, m signals.Message) (signals.Verdict, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.approved = append(f.approved, a)
-	if !f.take(id, a.Seqs[0]) {
+	seq := 0
+	switch m := m.(type) {
+	case signals.Approve:
+		f.approved, seq = append(f.approved, m), m.Seqs[0]
+	case signals.Reject:
+		f.rejected, seq = append(f.rejected, m), *m.Seq
+	case signals.Retry:
+		f.others, seq = append(f.others, m), m.Seq
+	case signals.Resolve:
+		f.others, seq = append(f.others, m), m.Seq
+	}
+	if !f.take(id, seq) {
 		return signals.Verdict{Error: signals.NotPaused(id, signals.Completed)}, nil
 	}
 	return signals.Verdict{Accepted: true}, nil
-}
-
-func (f *fake) Reject(_ context.Context, id string, r signals.Reject) (bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rejected = append(f.rejected, r)
-	return f.take(id, *r.Seq), nil
 }
 
 func (f *fake) RollbackWith(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {

@@ -81,7 +81,7 @@ func (i *inbox) set(runtime string, items []codemode.InboxItem, err error) bool 
 func hashOf(items []codemode.InboxItem) uint64 {
 	h := fnv.New64a()
 	for _, i := range items {
-		fmt.Fprintf(h, "%s %s\n", keyOf(i), i.Refused)
+		fmt.Fprintf(h, "%s %s %s %v\n", keyOf(i), i.Refused, i.Reason, i.ApprovedBy)
 	}
 	return h.Sum64()
 }

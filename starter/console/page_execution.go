@@ -220,11 +220,15 @@ func (c *Console) list(v *visit, runtime string, o codemode.ListOptions) ([]sign
 // publicCall masks what looks like a secret.
 func publicCall(c signals.Call) signals.Call {
 	c.Args, c.Result, c.EditedArgs = signals.Mask(c.Args), signals.Mask(c.Result), signals.Mask(c.EditedArgs)
+	c.Decisions = slices.Clone(c.Decisions)
+	for n := range c.Decisions {
+		c.Decisions[n].EditedArgs = signals.Mask(c.Decisions[n].EditedArgs)
+	}
 	return c
 }
 
 func publicItem(i codemode.InboxItem) codemode.InboxItem {
-	i.Args = signals.Mask(i.Args)
+	i.Args, i.EditedArgs = signals.Mask(i.Args), signals.Mask(i.EditedArgs)
 	return i
 }
 

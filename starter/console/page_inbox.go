@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -55,7 +56,7 @@ func (f filter) matches(i codemode.InboxItem) bool {
 }
 
 func (f filter) mentions(i codemode.InboxItem) bool {
-	text := strings.ToLower(i.Purpose + " " + i.ExecutionID + " " + i.Connector + "." + i.Method + " " + string(signals.Mask(i.Args)))
+	text := strings.ToLower(i.Purpose + " " + i.ExecutionID + " " + i.Connector + "." + i.Method + " " + string(signals.Mask(current(i.PendingAction))))
 	return strings.Contains(text, strings.ToLower(f.Text))
 }
 
@@ -112,16 +113,31 @@ func (c *Console) inboxView(f filter) inboxView {
 	return view
 }
 
+// Asks tells what kind of decision a call waits for: an approval, a result, or what to do about an unknown outcome.
+func (c card) Asks() string {
+	switch {
+	case c.Reason != "":
+		return "unknown"
+	case c.Resolution == signals.ByClient:
+		return "result"
+	}
+	return "approval"
+}
+
+// Print changes with what the card shows.
+func (c card) Print() string { return fmt.Sprint(c.Refused, c.Reason, c.ApprovedBy) }
+
 // maxCard is the size of arguments up to which a card lists them.
 const maxCard = 64 * 1024
 
 func newCard(i codemode.InboxItem) card {
 	c := card{InboxItem: i, Key: keyOf(i).String()}
-	if len(i.Args) > maxCard {
-		c.Size = len(i.Args)
+	args := current(i.PendingAction)
+	if len(args) > maxCard {
+		c.Size = len(args)
 		return c
 	}
-	c.Args = arguments(i.Args)
+	c.Args = arguments(args)
 	if len(c.Args) > cardArguments {
 		c.More = len(c.Args) - cardArguments
 		c.Args = c.Args[:cardArguments]

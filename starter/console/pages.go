@@ -118,6 +118,10 @@ func (c *Console) decideForm(v *visit) error {
 		if args := v.r.PostForm.Get("args"); args != "" {
 			d.Args = json.RawMessage(args)
 		}
+		if text := v.r.PostForm.Get("result"); strings.TrimSpace(text) != "" {
+			d.Result = json.RawMessage(text)
+		}
+		d.Always = v.r.PostForm.Get("always") != ""
 		list = append(list, d)
 	}
 	if len(list) > 1 && len(list[0].Args) > 0 {

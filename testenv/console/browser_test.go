@@ -228,6 +228,46 @@ func TestExecutionPageTellsTheStory(t *testing.T) {
 	require.Contains(t, eval[string](p, `document.querySelector(".facts a").href`), "http://127.0.0.1:8233/namespaces/default/workflows/codemode%2F"+d.runtime+"%2F"+o.ExecutionID)
 }
 
+func TestUnknownOutcomesAndResultsOfPeople(t *testing.T) {
+	d := open(t, console.Options{})
+	o := d.pause(`return [await bank.wire({ n: 1 }), await bank.ask({ question: "Which colour?" })]`)
+	p := d.tab("/")
+	p.sees("Its outcome is unknown")
+	p.click(`.card [data-act="retry"]`)
+	p.click("#ask-yes")
+	p.sees("give its result")
+	p.click(".card .edit")
+	p.set("#result", `{"colour":"green"}`)
+	p.click(`button[value="resolve"]`)
+	p.sees("resolve: done")
+	r := d.ended(o.ExecutionID)
+	require.JSONEq(t, `["wired",{"colour":"green"}]`, string(r.Result))
+	effects := d.lab.list()
+	require.Len(t, effects, 2)
+	require.Equal(t, effects[0], effects[1], "the same key")
+}
+
+func TestTwoPeopleHaveToApprove(t *testing.T) {
+	tokens, err := console.ParseTokens([]byte("[{name: ada, role: approver, token: approver-token-0123456789}, {name: grace, role: approver, token: another-token-0123456789}]"))
+	require.NoError(t, err)
+	d := open(t, console.Options{Tokens: tokens})
+	o := d.pause(`return await bank.vault({ open: true })`)
+	enter := func(token string) *tab {
+		p := d.tab("/")
+		p.set("#token", token)
+		p.click("form button.yes")
+		p.click(".card button.yes")
+		p.click("#ask-yes")
+		return p
+	}
+	enter("approver-token-0123456789").sees("1 of 2 approvals")
+	require.Empty(t, d.lab.list())
+	enter("another-token-0123456789").sees("Nothing waits for you")
+	r := d.ended(o.ExecutionID)
+	require.Equal(t, signals.Completed, r.Status, r.Error)
+	require.Equal(t, []string{"ada", "grace"}, []string{r.Log[0].Decisions[0].AssertedBy, r.Log[0].Decisions[1].AssertedBy})
+}
+
 func TestRollback(t *testing.T) {
 	d := open(t, console.Options{})
 	o := d.pause(`await Promise.all([bank.pay({ to: "Ann", amount: 1 }), bank.post({ n: 1 })]); await bank.pay({ to: "Bob", amount: 2 })`)

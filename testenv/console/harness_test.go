@@ -158,7 +158,20 @@ func (l *lab) connector() connectors.Connector {
 		Name: "read", Description: "Read something.", Class: connectors.Read,
 		Execute: func(_ connectors.Context, args json.RawMessage) (any, error) { return args, nil },
 	}
-	return connectors.New("bank", "A bank.", pay, post, read)
+	wire := connectors.Method{
+		Name: "wire", Description: "Is cut off the first time.", Class: connectors.Write, Policy: connectors.Policy{AskWhenUnknown: true},
+		Execute: func(c connectors.Context, args json.RawMessage) (any, error) {
+			l.record("wire " + c.IdempotencyKey)
+			if len(l.list()) == 1 {
+				return nil, &connectors.OutcomeUnknownError{Err: errors.New("the line went dead")}
+			}
+			return "wired", nil
+		},
+	}
+	ask := connectors.Method{Name: "ask", Description: "Ask a person.", Policy: connectors.Policy{ResolvedByClient: true}}
+	vault := post
+	vault.Name, vault.Approvals = "vault", 2
+	return connectors.New("bank", "A bank.", pay, post, read, wire, ask, vault)
 }
 
 // open makes a desk. Options other than the runtime may be given.

@@ -123,9 +123,11 @@ function tellSelection() {
   $("#tray").classList.toggle("none", !n);
 }
 
+const words = { approve: ["Approve", "approved"], reject: ["Reject", "rejected"], retry: ["Make again", "made again"] };
+
 // ask shows what is about to be done. It resolves to null when that is called off.
 function ask(action, cards) {
-  const dialog = $("#ask"), yes = $("#ask-yes"), word = action === "approve" ? "Approve" : "Reject";
+  const dialog = $("#ask"), yes = $("#ask-yes"), word = words[action][0];
   $("#ask-title").textContent = cards.length === 1 ? `${word} ${cards[0].dataset.name}?` : `${word} ${cards.length} calls?`;
   $("#ask-list").replaceChildren(...cards.map((card) => {
     const item = document.createElement("li");
@@ -133,23 +135,26 @@ function ask(action, cards) {
     item.textContent = `${card.dataset.name} ${args.slice(0, 4).join(", ")}`;
     return item;
   }));
-  $("#ask-label").textContent = action === "approve" ? "Note (for the record)" : "Reason (for the record and the program)";
-  $("#ask-continue").hidden = action === "approve";
+  $("#ask-label").textContent = action === "reject" ? "Reason (for the record and the program)" : "Note (for the record)";
+  $("#ask-continue").hidden = action !== "reject";
+  $("#ask-always").hidden = action !== "approve";
+  $("#ask-all").checked = false;
   $("#ask-go-on").checked = false;
   $("#ask-note").value = $("#note")?.value ?? "";
   yes.textContent = cards.length === 1 ? word : `${word} ${cards.length} calls`;
-  yes.className = action === "approve" ? "yes" : "no";
+  yes.className = action === "reject" ? "no" : "yes";
   dialog.returnValue = "";
   dialog.showModal();
-  (action === "approve" ? yes : $("#ask-note")).focus();
+  (action === "reject" ? $("#ask-note") : yes).focus();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes" ? { note: $("#ask-note").value, goOn: $("#ask-go-on").checked } : null), { once: true });
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes" ? { note: $("#ask-note").value, goOn: $("#ask-go-on").checked, always: $("#ask-all").checked } : null), { once: true });
   });
 }
 
-async function decide(action, cards, note, goOn) {
+async function decide(action, cards, { note, goOn, always }) {
   const body = new URLSearchParams({ csrf, action, note });
   if (goOn) body.set("continue", "1");
+  if (always) body.set("always", "1");
   for (const card of cards) { body.append("item", card.dataset.key); card.classList.add("sent"); }
   let results;
   try {
@@ -161,7 +166,7 @@ async function decide(action, cards, note, goOn) {
     cards.forEach((card) => card.classList.remove("sent"));
     return;
   }
-  const done = results.filter((result) => result.accepted).length, word = action === "approve" ? "approved" : "rejected";
+  const done = results.filter((result) => result.accepted).length, word = words[action][1];
   if (done) say(done === 1 ? `1 call ${word}` : `${done} calls ${word}`);
   for (const result of results.filter((result) => !result.accepted).slice(0, 3)) say(`Not ${word}: ${result.error}`);
   if ($("#note")) $("#note").value = "";
@@ -171,12 +176,16 @@ async function decide(action, cards, note, goOn) {
 
 async function confirmed(action, cards) {
   if (!decides || !cards.length) return;
+  const fit = cards.filter((card) => action === "reject" || card.dataset.asks === (action === "approve" ? "approval" : "unknown"));
+  if (fit.length < cards.length) say(`${cards.length - fit.length} of these cannot be decided that way: open them`);
+  cards = fit;
+  if (!cards.length) return;
   const from = cardsNow().indexOf(cards[0]);
   const answer = await ask(action, cards);
   if (!answer) { cards[0].focus(); return; }
   const next = cardsNow().filter((card) => !cards.includes(card))[Math.max(0, Math.min(from, cardsNow().length - cards.length - 1))];
   next?.focus();
-  await decide(action, cards, answer.note, answer.goOn);
+  await decide(action, cards, answer);
 }
 
 function move(step) {
