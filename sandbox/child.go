@@ -70,6 +70,7 @@ type child struct {
 	memory   int64
 	parked   *engine // of the newest pass
 
+	calling   sync.Mutex // apart from mu, so that settlements are taken whatever else waits for the pipe
 	mu        sync.Mutex
 	pending   map[int]chan Settlement
 	admission chan Admission
@@ -97,13 +98,18 @@ func (c *child) serve() bool {
 
 // pass runs one pass: the body says which.
 func (c *child) pass(body []byte, run func(body []byte) Result) bool {
+	c.mu.Lock()
 	c.pending, c.admission = map[int]chan Settlement{}, make(chan Admission, 1)
+	c.mu.Unlock()
 	done := make(chan Result, 1)
 	go func() { done <- run(body) }()
 	answers := make(chan bool)
 	go c.listen(answers)
 	result := <-done
-	if c.link.send(frameResult, result) != nil {
+	c.calling.Lock() // no call follows the result
+	err := c.link.send(frameResult, result)
+	c.calling.Unlock()
+	if err != nil {
 		return false
 	}
 	// The worker answers a result with one more frame, so that the listener ends before the next pass begins.
@@ -198,12 +204,16 @@ func (c *child) Admit(call Call) Admission {
 // Call asks the worker to make a call and waits for its settlement, or for the end of the pass.
 func (c *child) Call(ctx context.Context, call Call) Settlement {
 	ch := make(chan Settlement, 1)
-	c.mu.Lock()
-	c.pending[call.Seq] = ch
-	c.mu.Unlock()
-	if c.link.send(frameCall, call) != nil {
-		os.Exit(exitDone)
+	c.calling.Lock()
+	if ctx.Err() == nil { // else its pass is over, and the call would be taken for one of the next pass
+		c.mu.Lock()
+		c.pending[call.Seq] = ch
+		c.mu.Unlock()
+		if c.link.send(frameCall, call) != nil {
+			os.Exit(exitDone)
+		}
 	}
+	c.calling.Unlock()
 	select {
 	case s := <-ch:
 		return s

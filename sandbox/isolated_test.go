@@ -265,3 +265,40 @@ func TestPassSurvivesAKilledChild(t *testing.T) {
 	requireValue(t, `[1,2]`, r)
 	require.Len(t, r.Entries, 2, "what the killed child had is not recorded twice")
 }
+
+// lingeringHost keeps a call of the first pass until the second one makes its own, of the same number.
+type lingeringHost struct {
+	Host
+	second chan struct{}
+}
+
+func (h *lingeringHost) Admit(Call) Admission { return Admission{Class: "read"} }
+
+func (h *lingeringHost) Call(ctx context.Context, c Call) Settlement {
+	switch c.Method {
+	case "linger":
+		<-h.second
+		return Settlement{Value: json.RawMessage(`"of the first pass"`)}
+	case "mine":
+		close(h.second)
+		time.Sleep(20 * time.Millisecond) // gives the other answer every chance to come first
+		return Settlement{Value: json.RawMessage(`"of the second pass"`)}
+	}
+	return h.Host.Call(ctx, c)
+}
+
+// TestLateAnswerIsNotTheNextPass: a pass fails while a call is under way, its child goes on with another program, and
+// what the call came to must not reach that one.
+func TestLateAnswerIsNotTheNextPass(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 1})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	host := &lingeringHost{Host: &testHost{}, second: make(chan struct{})}
+	r, err := x.Run(context.Background(), Pass{Code: `store.linger({}); await store.echo({}); await store.echo('x'.repeat(2000000))`, Connectors: []string{"store"}}, host)
+	require.NoError(t, err)
+	require.Equal(t, TooLarge, r.Failure.Kind)
+	r, err = x.Run(context.Background(), Pass{Code: `return await store.mine({})`, Connectors: []string{"store"}}, host)
+	require.NoError(t, err)
+	require.Nil(t, r.Failure)
+	requireValue(t, `"of the second pass"`, r)
+}

@@ -116,6 +116,7 @@ type session struct {
 	inline   map[int]string // classes of the calls that may be started, by seq
 	issued   []*inlineCall  // in the order in which they were started
 	open     int            // of these, not settled
+	over     bool           // the pass has ended: the child would take a settlement for one of its next pass
 }
 
 type inlineCall struct {
@@ -204,6 +205,9 @@ func (s *session) serve() (Result, error) {
 		case frameCall:
 			err = s.call(body)
 		case frameResult:
+			s.mu.Lock()
+			s.over = true
+			s.mu.Unlock()
 			var r Result
 			err = decodeFrame(body, &r)
 			return r, err
@@ -263,10 +267,12 @@ func (s *session) refreshed(c Call) bool {
 func (s *session) make(c *inlineCall) {
 	settlement := s.host.Call(s.ctx, c.Call)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	c.settlement, c.at = &settlement, time.Now().UnixMilli()
 	s.open--
-	s.mu.Unlock()
-	_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
+	if !s.over {
+		_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
+	}
 }
 
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -17,7 +18,9 @@ import (
 // TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
 // by lost workers, with calls settling in a random order, in parked runtimes and in new ones; and once through, live, with the results delivered in the
 // order that came about. Result, calls and console must agree. Every fourth program calls synchronously.
-// CODEMODE_FUZZ_SEED=n repeats one program; CODEMODE_FUZZ_PROGRAMS=n sets how many.
+// CODEMODE_FUZZ_SEED=n repeats one program; CODEMODE_FUZZ_PROGRAMS=n sets how many, up to 100,000 and more;
+// CODEMODE_FUZZ_ISOLATED=1 runs the passes in sandbox children. A seed that fails is kept for good as a file of
+// testdata/fuzz, where go test finds it.
 func TestInterruptedEqualsUninterrupted(t *testing.T) {
 	if seed := os.Getenv("CODEMODE_FUZZ_SEED"); seed != "" {
 		n, err := strconv.ParseUint(seed, 10, 64)
@@ -230,6 +233,43 @@ func checkProgram(seed uint64) error {
 	return nil
 }
 
+// fuzzExecutor runs one program's passes.
+type fuzzExecutor interface {
+	Run(context.Context, Pass, Host) (Result, error)
+	forget()      // the next pass replays
+	name() string // is no other executor's
+}
+
+// newFuzzExecutor runs passes in this process, or in sandbox children when CODEMODE_FUZZ_ISOLATED is set.
+func newFuzzExecutor() fuzzExecutor {
+	if os.Getenv("CODEMODE_FUZZ_ISOLATED") == "" {
+		return &parking{}
+	}
+	return &isolatedFuzz{Isolated: pool(), number: isolatedFuzzes.Add(1)}
+}
+
+func (x *parking) forget()      { x.parked = nil }
+func (x *parking) name() string { return "state" }
+
+var isolatedFuzzes atomic.Int64
+
+// isolatedFuzz shares the pool of children with other programs.
+type isolatedFuzz struct {
+	*Isolated
+	number int64
+	fresh  bool
+}
+
+func (x *isolatedFuzz) Run(ctx context.Context, pass Pass, host Host) (Result, error) {
+	if x.fresh {
+		pass.After, x.fresh = "", false
+	}
+	return x.Isolated.Run(ctx, pass, host)
+}
+
+func (x *isolatedFuzz) forget()      { x.fresh = true }
+func (x *isolatedFuzz) name() string { return fmt.Sprint("state", x.number) }
+
 type fuzzRun struct {
 	pass   Pass
 	open   []OpenCall
@@ -244,11 +284,11 @@ func interrupted(seed uint64, code string) (*fuzzRun, error) {
 	run := &fuzzRun{random: rand.New(rand.NewPCG(seed, 2))}
 	run.pass = Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000, Connectors: []string{"store"}, Synchronous: synchronous(seed)}
 	host := &fuzzHost{random: rand.New(rand.NewPCG(seed, 3))}
-	executor := &parking{}
+	executor := newFuzzExecutor()
 	for n := range 2000 {
-		run.pass.Open, run.pass.As = run.open, strconv.Itoa(n)
+		run.pass.Open, run.pass.As = run.open, fmt.Sprintf("%s-%d", executor.name(), n)
 		if run.random.IntN(4) == 0 {
-			executor.parked = nil // the next pass replays
+			executor.forget()
 		}
 		if run.random.IntN(3) == 0 {
 			run.pass.Limits.BufferBytes = 600 // ends the pass soon

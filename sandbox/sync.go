@@ -131,8 +131,9 @@ func (c *call) keep() {
 // start makes an inline call on a goroutine of its own.
 func (e *engine) start(c *call) {
 	e.running[c.Seq] = c
+	ctx := e.ctx // of this pass, whenever the goroutine begins
 	go func() {
-		s := e.host.Call(e.ctx, c.Call)
+		s := e.host.Call(ctx, c.Call)
 		e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate}
 	}()
 }
