@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -124,10 +123,4 @@ func wait(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// tempDir makes the directory of a run, removed by the function it gives.
-func tempDir() (string, func(), error) {
-	dir, err := os.MkdirTemp("", "codemode-chaos-")
-	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
