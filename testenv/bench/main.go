@@ -4,6 +4,7 @@
 //	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--in-process]
 //	    [--only reads,writes,resume,throughput] [--cpuprofile FILE]
 //	go run ./testenv/bench sandbox [--json]     passes alone, without a server
+//	go run ./testenv/bench doors [--json]       models' way in: starter mcp over standard input and output
 //	go run ./testenv/bench discovery [--json]   large OpenAPI documents: load, describe, search
 //	go run ./testenv/bench search [--json]      how well search finds what queries want
 //
@@ -50,6 +51,8 @@ func main() {
 	measure := func() error { return run(ctx, o, os.Stdout, os.Stderr) }
 	if o.sandbox {
 		measure = func() error { return benchSandbox(os.Stdout, o.json) }
+	} else if o.doors {
+		measure = func() error { return benchDoors(ctx, o, os.Stdout) }
 	}
 	if err := measure(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -69,6 +72,7 @@ type options struct {
 	inProcess  bool
 	cpuProfile string
 	sandbox    bool // passes alone
+	doors      bool // starter mcp
 }
 
 func parse(args []string) (options, error) {
@@ -83,6 +87,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of the rounds to this `file`")
 	if len(args) > 0 && args[0] == "sandbox" {
 		o.sandbox, args = true, args[1:]
+	} else if len(args) > 0 && args[0] == "doors" {
+		o.doors, args = true, args[1:]
 	}
 	err := flags.Parse(args)
 	if err == nil {
