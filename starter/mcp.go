@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/starter/console"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
 )
 
@@ -20,6 +21,7 @@ type mcpFlags struct {
 	http    string
 	tokens  string
 	tls     [2]string
+	url     string
 	surface string
 	by      string
 	wait    time.Duration
@@ -39,7 +41,8 @@ func (c *cli) mcpVerb() *cobra.Command {
 		"direct each method of the connectors as a tool. No tool approves anything: where a call needs a person, one is asked\n" +
 		"at clients that can ask, and elsewhere the answer says how a person decides."
 	cmd.Flags().StringVar(&f.http, "http", "", "serve HTTP at this `address`: streamable at /mcp, the older SSE at /sse")
-	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` of names and bearer tokens, one pair a line; needed beyond this machine")
+	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine")
+	cmd.Flags().StringVar(&f.url, "url", "", "the `URL` by which others reach it, if a proxy in front encrypts")
 	cmd.Flags().StringVar(&f.tls[0], "tls-cert", "", "`file` with the server's certificate")
 	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
 	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode), "which tools there are: codemode, utcp or direct")
@@ -62,8 +65,16 @@ func (f mcpFlags) check() error {
 		return usagef("give --tls-cert and --tls-key, or neither")
 	case f.http == "" && (f.tokens != "" || f.tls[0] != ""):
 		return usagef("--tokens and --tls-cert are for --http")
-	case f.http != "" && f.tokens == "" && !mcpserver.Loopback(f.http):
-		return usagef("--http %s can be reached from other machines, so it needs --tokens FILE (or an address like 127.0.0.1:8080)", f.http)
+	}
+	return f.checkExposure()
+}
+
+func (f mcpFlags) checkExposure() error {
+	if f.http == "" {
+		return nil
+	}
+	if err := (console.Exposure{Addr: f.http, URL: f.url, Authenticated: f.tokens != "", TLS: f.tls[0] != ""}).Check(); err != nil {
+		return usagef("--http: %w (--tokens, --tls-cert and --tls-key, --url)", err)
 	}
 	return nil
 }
@@ -126,9 +137,13 @@ func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Option
 func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error {
 	var authenticate mcpserver.Authenticate
 	if f.tokens != "" {
-		var err error
-		if authenticate, err = mcpserver.ReadTokens(f.tokens); err != nil {
+		tokens, err := console.LoadTokens(f.tokens)
+		if err != nil {
 			return usageError{err}
+		}
+		authenticate = func(token string) (mcpserver.Caller, bool) {
+			who, ok := tokens.Find(token)
+			return mcpserver.Caller{Name: who.Name, MayDecide: who.Role == console.Approver}, ok
 		}
 	}
 	listener, err := net.Listen("tcp", f.http)

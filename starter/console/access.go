@@ -91,8 +91,8 @@ func ParseTokens(text []byte) (*Tokens, error) {
 	return t, nil
 }
 
-// find tells whose token it is. Digests are compared, so the time taken says nothing about tokens.
-func (t *Tokens) find(token string) (Identity, bool) {
+// Find tells whose token it is. Digests are compared, so the time taken says nothing about tokens.
+func (t *Tokens) Find(token string) (Identity, bool) {
 	if t == nil {
 		return Identity{}, false
 	}

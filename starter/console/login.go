@@ -37,7 +37,7 @@ func (c *Console) login(v *visit) error {
 		v.w.Header().Set("Retry-After", "60")
 		return c.showLogin(v, http.StatusTooManyRequests, "Too many tokens that are not known here: wait a minute.")
 	}
-	who, ok := c.Tokens.find(strings.TrimSpace(v.r.PostFormValue("token")))
+	who, ok := c.Tokens.Find(strings.TrimSpace(v.r.PostFormValue("token")))
 	if !ok {
 		c.logins.failed(address)
 		return c.showLogin(v, http.StatusUnauthorized, "This token is not known here.")

@@ -211,7 +211,7 @@ func (c *Console) bearer(r *http.Request, token string) (Identity, error) {
 	if c.logins.blocked(address, time.Now()) {
 		return Identity{}, tooMany()
 	}
-	if who, ok := c.Tokens.find(token); ok {
+	if who, ok := c.Tokens.Find(token); ok {
 		return who, nil
 	}
 	if c.OIDC != nil {

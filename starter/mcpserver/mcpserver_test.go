@@ -139,22 +139,6 @@ func TestToolSchemasAreObjects(t *testing.T) {
 	}
 }
 
-func TestTokens(t *testing.T) {
-	authenticate, err := parseTokens(strings.NewReader("\n# people\nada 0123456789abcdef\nbob\tfedcba9876543210\n"), "f")
-	require.NoError(t, err)
-	for token, want := range map[string]string{"0123456789abcdef": "ada", "fedcba9876543210": "bob", "": "", "0123456789abcdeF": "", "ada": ""} {
-		name, ok := authenticate(token)
-		require.Equal(t, []any{want, want != ""}, []any{name, ok})
-	}
-	for text, message := range map[string]string{"": "holds no token", "ada": "line 1", "\nada short": "line 2: the token of ada is shorter", "a b c": "give a name and a token"} {
-		_, err := parseTokens(strings.NewReader(text), "f")
-		require.ErrorContains(t, err, message)
-		require.NotContains(t, err.Error(), "short ", "an error shows no token")
-	}
-	require.True(t, Loopback("127.0.0.1:80") && Loopback("localhost:0") && Loopback("[::1]:1"))
-	require.False(t, Loopback(":80") || Loopback("0.0.0.0:80") || Loopback("example.org:80") || Loopback("x"))
-}
-
 func TestRebindingIsRefused(t *testing.T) {
 	s := httptest.NewServer(Handler(server.NewMCPServer("x", "1"), nil))
 	defer s.Close()

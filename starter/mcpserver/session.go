@@ -26,7 +26,11 @@ type session struct {
 }
 
 func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *session {
-	s := &session{door: d, asserted: caller(ctx)}
+	s := &session{door: d}
+	who := caller(ctx)
+	if who != nil {
+		s.asserted = who.Name
+	}
 	if request.Params.Meta != nil {
 		s.token = request.Params.Meta.ProgressToken
 	}
@@ -34,7 +38,7 @@ func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *sessio
 		s.client = with.GetClientInfo().Name
 		_, asks := with.(server.SessionWithElicitation)
 		form := with.GetClientCapabilities().Elicitation
-		s.canAsk = asks && form != nil && (form.Form != nil || form.URL == nil)
+		s.canAsk = asks && form != nil && (form.Form != nil || form.URL == nil) && (who == nil || who.MayDecide)
 	}
 	return s
 }

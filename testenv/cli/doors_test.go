@@ -424,8 +424,13 @@ func attended(t *testing.T, code string, answers ...mcp.ElicitationResponse) (si
 func callWith(t *testing.T, p *person, code string) signals.Outcome {
 	t.Helper()
 	stdio := transport.NewStdioWithOptions(filepath.Join(binaries, "starter"), minimalEnv(), []string{"mcp", "--by", "ada"})
-	require.NoError(t, stdio.Start(t.Context()))
-	c := client.NewClient(stdio, client.WithElicitationHandler(p))
+	return callThrough(t, stdio, p, code)
+}
+
+func callThrough(t *testing.T, wire transport.Interface, p *person, code string) signals.Outcome {
+	t.Helper()
+	require.NoError(t, wire.Start(t.Context()))
+	c := client.NewClient(wire, client.WithElicitationHandler(p))
 	require.NoError(t, c.Start(t.Context()))
 	defer func() { _ = c.Close() }()
 	var hello mcp.InitializeRequest
@@ -500,7 +505,7 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	require.Equal(t, 2, r.code)
 	require.Contains(t, r.stderr, "--tokens")
 	file := filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(file, []byte("# who may\nlovelace abcdefghijklmnopqrstuvwxyz\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
 	url := listen(t, "--tokens", file)
 	for token, status := range map[string]int{"": 401, "Bearer x": 401, "Basic abcdefghijklmnopqrstuvwxyz": 401, "Bearer abcdefghijklmnopqrstuvwxyz": 200} {
 		for _, path := range []string{"/mcp", "/sse", "/message"} {
@@ -517,6 +522,25 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 			require.Equal(t, status, response.StatusCode, "%s %q", path, token)
 		}
 	}
+}
+
+// TestWhoComesInDecides: a person who may decide is asked and named as authenticated; one who may not is not asked.
+func TestWhoComesInDecides(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(file, []byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+	url := listen(t, "--tokens", file)
+	through := func(token string) (signals.Outcome, *person) {
+		p := &person{answers: []mcp.ElicitationResponse{accept(map[string]any{"decision": "approve"})}, asked: make(chan mcp.ElicitationParams, 1)}
+		wire, err := transport.NewStreamableHTTP(url+"/mcp", transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
+		require.NoError(t, err)
+		return callThrough(t, wire, p, needsPerson), p
+	}
+	out, _ := through("abcdefghijklmnopqrstuvwxyz")
+	require.Equal(t, signals.Completed, out.Status)
+	require.Equal(t, "lovelace", out.Calls[0].AssertedBy)
+	out, p := through("zyxwvutsrqponmlkjihgfedcba")
+	require.Equal(t, signals.Paused, out.Status)
+	require.Empty(t, p.asked)
 }
 
 func TestOlderSSETransport(t *testing.T) {
