@@ -59,6 +59,8 @@ type OutboundConfig struct {
 type ConfigLimits struct {
 	signals.Limits
 	PassTimeout time.Duration
+	// LocalPass is how long a pass may run inside its workflow task; negative: none does.
+	LocalPass time.Duration
 	// Memory is what one pass may use, in bytes.
 	Memory int64
 }
@@ -126,7 +128,7 @@ func (c *Config) checkEncryption(o client.Options) error {
 
 // Options makes the options of a worker. The connectors start nothing before they are used.
 func (c *Config) Options() (Options, error) {
-	o := Options{Runtime: c.Runtime, Serve: c.Serve, PassTimeout: c.Limits.PassTimeout, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules, Hints: map[string]string{}}
+	o := Options{Runtime: c.Runtime, Serve: c.Serve, PassTimeout: c.Limits.PassTimeout, LocalPass: c.Limits.LocalPass, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules, Hints: map[string]string{}}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
 		switch {

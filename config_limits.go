@@ -1,6 +1,10 @@
 package codemode
 
-import "gopkg.in/yaml.v3"
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
 
 func (r *configReader) limits(key string, n *yaml.Node, l *ConfigLimits) {
 	count := func(to *int) take { return func(key string, n *yaml.Node) { *to = r.count(key, n) } }
@@ -9,6 +13,7 @@ func (r *configReader) limits(key string, n *yaml.Node, l *ConfigLimits) {
 	}
 	r.fields(n, key, map[string]take{
 		"passTimeout":   func(key string, n *yaml.Node) { l.PassTimeout = r.duration(key, n) },
+		"localPass":     func(key string, n *yaml.Node) { l.LocalPass = r.durationOrNone(key, n) },
 		"pausedTTL":     millis(&l.PausedTTLMs),
 		"runTime":       millis(&l.RunTimeMs),
 		"memory":        func(key string, n *yaml.Node) { l.Memory = r.size(key, n) },
@@ -18,4 +23,12 @@ func (r *configReader) limits(key string, n *yaml.Node, l *ConfigLimits) {
 		"passes":        count(&l.Passes),
 		"historyEvents": count(&l.HistoryEvents),
 	})
+}
+
+// durationOrNone reads a duration or 0, which the options write as -1.
+func (r *configReader) durationOrNone(key string, n *yaml.Node) time.Duration {
+	if n.Kind == yaml.ScalarNode && n.Value == "0" {
+		return -1
+	}
+	return r.duration(key, n)
 }

@@ -55,7 +55,7 @@ connectors:
   remote:
     mcp: { url: "http://127.0.0.1:9/sse", transport: sse, headers: { Authorization: "Bearer ${TRACKER_TOKEN}" }, startTimeout: 5s }
 outbound: { hosts: [api.example.com, "http://127.0.0.1:9"], timeout: 5s, maxResponse: 1KiB, private: true, tools: { post: { requiresApproval: true } } }
-limits: { passTimeout: 30s, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
+limits: { passTimeout: 30s, localPass: 0, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
 sandbox: { reuse: 0, children: 3, require: [seccomp] }
 `)
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 		StartTimeout: 5 * time.Second, Secrets: []string{"s3cret"},
 	}, c.Connectors[2].MCP)
 	require.Equal(t, filepath.Join(filepath.Dir(dir), "bin", "other"), c.Connectors[1].MCP.Command)
-	require.Equal(t, ConfigLimits{PassTimeout: 30 * time.Second, Memory: 256 << 20, Limits: signals.Limits{
+	require.Equal(t, ConfigLimits{PassTimeout: 30 * time.Second, LocalPass: -1, Memory: 256 << 20, Limits: signals.Limits{
 		PausedTTLMs: (7 * 24 * time.Hour).Milliseconds(), InlineCalls: 10, GatedCalls: 20, Passes: 30,
 		RunTimeMs: (2 * time.Hour).Milliseconds(), HistoryBytes: 40 << 20, HistoryEvents: 1000,
 	}}, c.Limits)
@@ -85,6 +85,7 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 	require.NoError(t, err)
 	require.Equal(t, "demo", o.Runtime)
 	require.Equal(t, 30*time.Second, o.PassTimeout)
+	require.Negative(t, o.LocalPass)
 	require.Equal(t, c.Limits.Limits, o.Limits)
 	require.Equal(t, []string{"another"}, o.Serve)
 	require.Equal(t, []string{"another"}, o.OwnQueues)

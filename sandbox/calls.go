@@ -237,6 +237,7 @@ func (e *engine) replay(entry *Entry) error {
 
 // refresh makes a reexecute read anew, in the place that its first result has in the log.
 func (e *engine) refresh(c *call, entry Entry) error {
+	e.refreshed = true
 	s := e.host.Call(e.ctx, c.Call)
 	if e.stopped.Load() {
 		return errStopped

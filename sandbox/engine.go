@@ -68,6 +68,8 @@ type engine struct {
 	wake     chan struct{} // rouses an idle loop that was killed
 	deadline *time.Timer
 	closed   bool // a completion did not fit: the pass ends here
+	// refreshed: a read of the log was made anew.
+	refreshed bool
 	// suspended: the pass ended inside a call of the synchronous mode.
 	suspended bool
 

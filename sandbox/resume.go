@@ -10,10 +10,10 @@ import (
 // same things in the same order, so that nobody can tell; only replaying costs more the longer the log is.
 
 // parkable: the pass ended with everything delivered, and only on calls that are made at once. An execution that waits
-// for a person keeps nothing here.
+// for a person keeps nothing here, and what was read anew stands elsewhere in the log than it was recorded.
 func (e *engine) parkable() bool {
 	return e.result.End == Blocked && !e.result.Partial && e.fatal == nil && !e.stopped.Load() && !e.suspended && !e.closed &&
-		!e.pass.Refresh && e.gates > e.waiting && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
+		!e.refreshed && e.gates > e.waiting && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
 }
 
 // resume drives a parked runtime through the next pass, whose log holds only what settled since.
