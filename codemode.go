@@ -125,6 +125,9 @@ func (o *Options) tune(w *worker.Options) {
 	if w.StickyScheduleToStartTimeout == 0 {
 		w.StickyScheduleToStartTimeout = stickyPatience
 	}
+	if w.MaxHeartbeatThrottleInterval == 0 {
+		w.MaxHeartbeatThrottleInterval = heartbeatEvery
+	}
 }
 
 func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {
@@ -141,6 +144,9 @@ func localPass(o Options) time.Duration {
 	}
 	return o.LocalPass
 }
+
+// heartbeatEvery is how often a long call or pass asks the server whether it is still wanted: cancelling takes as long.
+const heartbeatEvery = 3 * time.Second
 
 // stickyPatience is how long the server keeps work for the worker that did the last of an execution. After a crash that
 // is what the first person to come waits for.

@@ -78,6 +78,10 @@ type RunOptions struct {
 // outcome that nobody knows, so it is given time.
 const drain = 30 * time.Second
 
+// cachedExecutions bounds how many open executions, paused ones above all, the stock worker keeps in memory: about
+// 100 kB each. Any other is read from history when something happens to it.
+const cachedExecutions = 2000
+
 // RunWorker serves a configuration until ctx ends, and then lets what runs finish.
 func RunWorker(ctx context.Context, cfg *Config, o RunOptions) error {
 	options, err := cfg.Options()
@@ -96,6 +100,7 @@ func RunWorker(ctx context.Context, cfg *Config, o RunOptions) error {
 		return err
 	}
 	defer c.Close()
+	worker.SetStickyWorkflowCacheSize(cachedExecutions)
 	failed := make(chan error, 1)
 	options.Namespace, options.DataConverter = o.Client.Namespace, o.Client.DataConverter
 	options.Worker.WorkerStopTimeout = drain

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -11,7 +10,8 @@ import (
 
 // IsolatedOptions configure an Isolated executor. The zero value is ready for production.
 type IsolatedOptions struct {
-	// Children is how many passes run at once; 0 is twice the processors, at least 4.
+	// Children is how many passes run at once; 0 is twice the processors, at least 4, as far as memory has room for their
+	// budgets.
 	Children int
 	// Reuse is how many passes a child serves before it is replaced; 0 is 200, negative is one pass per child. A child
 	// runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It serves one
@@ -37,11 +37,11 @@ type Isolated struct {
 
 // NewIsolated starts a first child to learn what the host allows, and refuses if a required layer is missing.
 func NewIsolated(o IsolatedOptions) (*Isolated, error) {
-	o.Children = orElse(o.Children, max(4, 2*runtime.NumCPU()))
 	o.Reuse = orElse(o.Reuse, 200)
 	if o.Memory == 0 {
 		o.Memory = 256 << 20
 	}
+	o.Children = orElse(o.Children, defaultChildren(o.Memory))
 	x := &Isolated{options: o, slots: make(chan struct{}, o.Children)}
 	p, err := x.spawn()
 	if err != nil {

@@ -99,6 +99,8 @@ type PassInput struct {
 	StartedAt int64      `json:"startedAt"`
 	Given     []Given    `json:"given,omitempty"`
 	Open      []OpenCall `json:"open,omitempty"`
+	// Code is the program, for a local pass, whose input no event holds; other passes read it from the first event.
+	Code string `json:"code,omitempty"`
 	// Decided: the pass follows a decision. On a worker without the pinned connectors it runs nothing and says so;
 	// results kept of reexecute reads are read anew.
 	Decided bool `json:"decided,omitempty"`

@@ -53,7 +53,7 @@ func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r 
 	if e.pinned != nil && !e.pinned.LocalPasses || e.more || task == e.localTask {
 		return r, errElsewhere
 	}
-	e.within = true
+	e.within, input.Code = true, e.in.Code
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: localBound, Summary: e.passSummary(input), RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
@@ -68,7 +68,7 @@ func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r 
 func activityPass(ctx workflow.Context, input signals.PassInput, summary string) (r signals.PassResult, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound, HeartbeatTimeout: HeartbeatTimeout,
-		WaitForCancellation: true, Summary: summary,
+		Summary:     summary, // a cancelled pass is not waited for: nothing of it counts
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
 	})
 	err = workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)).Get(ctx, &r)

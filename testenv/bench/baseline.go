@@ -38,6 +38,8 @@ func (w work) String() string {
 	return fmt.Sprintf("%d reads", w.Reads)
 }
 
+func (w work) calls() int { return w.Reads + w.Writes }
+
 // sum is what both sides must answer with: that of the ids.
 func (w work) sum() int { return w.Reads*(w.Reads-1)/2 + w.Writes*(w.Writes-1)/2 }
 

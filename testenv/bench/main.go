@@ -1,8 +1,8 @@
 // Command bench measures executions against the workflow that one would write by hand: one activity per call, on the
-// same server, in the same process, in the same run.
+// same server, in the same run. The server runs in this process, each of the two workers in one of its own.
 //
 //	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--in-process]
-//	    [--only reads,writes,resume,throughput] [--cpuprofile FILE]
+//	    [--only reads,writes,resume,throughput,long] [--markdown] [--cpuprofile FILE]
 //	go run ./testenv/bench sandbox [--json]     passes alone, without a server
 //	go run ./testenv/bench doors [--json]       models' way in: starter mcp over standard input and output
 //	go run ./testenv/bench discovery [--json]   large OpenAPI documents: load, describe, search
@@ -29,9 +29,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(os.Args) == 3 && os.Args[1] == replayArg {
-		calls, _ := strconv.Atoi(os.Args[2])
-		if err := replayHere(calls); err != nil {
+	if ok, err := child(os.Args); ok {
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -63,10 +62,26 @@ func main() {
 // offline are benchmarks that need no server.
 var offline = map[string]func(ctx context.Context, args []string, out io.Writer) error{"search": benchSearch, "discovery": benchDiscovery}
 
+// child does what a process of the bench is started for, if this is one.
+func child(args []string) (bool, error) {
+	if len(args) != 3 {
+		return false, nil
+	}
+	switch args[1] {
+	case replayArg:
+		calls, _ := strconv.Atoi(args[2])
+		return true, replayHere(calls)
+	case workerArg:
+		return true, serveHere(args[2])
+	}
+	return false, nil
+}
+
 type options struct {
 	rounds     int
 	quick      bool
 	json       bool
+	markdown   bool
 	db         string
 	only       string
 	inProcess  bool
@@ -81,10 +96,11 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 5, "rounds after the warm-up; results are medians of them")
 	flags.BoolVar(&o.quick, "quick", false, "one round of few sizes: a smoke run")
 	flags.BoolVar(&o.json, "json", false, "print one JSON document instead of tables")
+	flags.BoolVar(&o.markdown, "markdown", false, "print the tables in Markdown")
 	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
-	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of the rounds to this `file`")
+	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`")
 	if len(args) > 0 && args[0] == "sandbox" {
 		o.sandbox, args = true, args[1:]
 	} else if len(args) > 0 && args[0] == "doors" {
@@ -134,14 +150,14 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	if err := b.warmUp(ctx); err != nil {
 		return err
 	}
-	if err := profiled(o.cpuProfile, func() error { return b.run(ctx) }); err != nil {
+	if err := b.run(ctx); err != nil {
 		return err
 	}
 	r := b.report()
 	if o.json {
 		return r.writeJSON(out)
 	}
-	return r.writeTables(out)
+	return r.writeTables(out, o.markdown)
 }
 
 func profiled(path string, work func() error) error {

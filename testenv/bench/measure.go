@@ -11,7 +11,7 @@ import (
 )
 
 // parts of a run, by their names for --only.
-var parts = []string{"reads", "writes", "resume", "throughput"}
+var parts = []string{"reads", "writes", "resume", "throughput", "long"}
 
 // samples are the values that the rounds gave, in their order.
 type samples []float64
@@ -37,8 +37,9 @@ func (s samples) over(other samples) samples {
 	return ratios
 }
 
-// side is what was measured of one of the two.
-type side struct{ ms, events, bytes samples }
+// side is what was measured of one of the two. Processor times are milliseconds; the server's are those of this process,
+// with the client in it.
+type side struct{ ms, events, bytes, actions, worker, server samples }
 
 // comparison is the same work done by both.
 type comparison struct {
@@ -55,8 +56,14 @@ type resumption struct {
 // load is many executions of ten reads, some of them at the same time.
 type load struct {
 	concurrent, executions int
-	baseline, ours         samples // executions per second
+	baseline, ours         rate
 }
+
+// rate is in executions per second, processor times in milliseconds of one execution.
+type rate struct{ perSecond, worker, server samples }
+
+// answers are how long an execution whose pass takes long lets a client wait, in milliseconds.
+type answers struct{ query, decision, cancel samples }
 
 // suite is all that a run measures.
 type suite struct {
@@ -68,6 +75,7 @@ type suite struct {
 	reads, writes []*comparison
 	resume        []*resumption
 	throughput    []*load
+	long          *answers
 }
 
 // sizes of the parts, for full and quick runs. The quick ones keep what the goals compare.
@@ -78,10 +86,10 @@ type sizes struct {
 
 func sizesOf(o options) sizes {
 	if o.quick {
-		return sizes{reads: []int{1, 100}, writes: []int{50, 200}, resume: []int{10, 1000}, throughput: [][2]int{{1, 4}, {8, 16}}}
+		return sizes{reads: []int{10, 100}, writes: []int{5, 50}, resume: []int{0, 1000}, throughput: [][2]int{{1, 4}, {8, 16}}}
 	}
 	return sizes{
-		reads: []int{1, 10, 100, 1000}, writes: []int{1, 10, 50, 200}, resume: []int{10, 100, 1000},
+		reads: []int{1, 10, 100, 1000}, writes: []int{1, 10, 50, 500}, resume: []int{0, 100, 1000},
 		throughput: [][2]int{{1, 12}, {8, 40}, {32, 96}},
 	}
 }
@@ -101,6 +109,7 @@ func newSuite(s *site, o options, progress io.Writer) *suite {
 	for _, l := range z.throughput {
 		b.throughput = append(b.throughput, &load{concurrent: l[0], executions: l[1]})
 	}
+	b.long = &answers{}
 	b.keep(o.chosen())
 	return b
 }
@@ -118,6 +127,9 @@ func (b *suite) keep(chosen []string) {
 	}
 	if !slices.Contains(chosen, "throughput") {
 		b.throughput = nil
+	}
+	if !slices.Contains(chosen, "long") {
+		b.long = nil
 	}
 }
 
@@ -157,6 +169,12 @@ func (b *suite) one(ctx context.Context) error {
 			return err
 		}
 	}
+	if b.long != nil {
+		b.say("answers during a long pass")
+		if err := b.timeAnswers(ctx); err != nil {
+			return err
+		}
+	}
 	for _, l := range b.throughput {
 		b.say("%d executions, %d at once", l.executions, l.concurrent)
 		if err := b.loads(ctx, l); err != nil {
@@ -184,29 +202,41 @@ func (b *suite) both(baseline, ours func() error) error {
 
 func (b *suite) compare(ctx context.Context, c *comparison) error {
 	return b.both(
-		func() error { return b.take(ctx, &c.baseline, c.work, b.site.runBaseline) },
-		func() error { return b.take(ctx, &c.ours, c.work, b.site.runOurs) },
+		func() error { return b.take(ctx, &c.baseline, c.work, b.site.baseline, b.site.runBaseline) },
+		func() error { return b.take(ctx, &c.ours, c.work, b.site.ours, b.site.runOurs) },
 	)
 }
 
 // take measures one execution, from its start to its outcome.
-func (b *suite) take(ctx context.Context, to *side, w work, execute func(context.Context, work) (string, error)) error {
+func (b *suite) take(ctx context.Context, to *side, w work, p *process, execute func(context.Context, work) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var id string
-	ms, err := timed(func() (err error) { id, err = execute(ctx, w); return err })
+	u, err := measured(p, func() (err error) { id, err = execute(ctx, w); return err })
 	if err != nil {
 		return err
 	}
-	events, bytes, err := b.site.size(ctx, id)
-	to.ms, to.events, to.bytes = append(to.ms, ms), append(to.events, float64(events)), append(to.bytes, float64(bytes))
+	h, err := b.site.weigh(ctx, id)
+	to.ms, to.worker, to.server = append(to.ms, u.ms), append(to.worker, u.worker), append(to.server, u.server)
+	to.events, to.bytes, to.actions = append(to.events, h.events), append(to.bytes, h.bytes), append(to.actions, h.actions)
 	return err
 }
+
+// usage is what a piece of work took, in milliseconds: time, processor time of a worker and of this process.
+type usage struct{ ms, worker, server float64 }
+
+func measured(p *process, work func() error) (usage, error) {
+	worker, server := p.processorTime(), ownCPU()
+	ms, err := timed(work)
+	return usage{ms, millis(p.processorTime() - worker), millis(ownCPU() - server)}, err
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func timed(work func() error) (ms float64, err error) {
 	started := time.Now()
 	err = work()
-	return float64(time.Since(started)) / float64(time.Millisecond), err
+	return millis(time.Since(started)), err
 }
 
 func (b *suite) timeResume(ctx context.Context, r *resumption) error {
@@ -222,21 +252,47 @@ func (b *suite) timeResume(ctx context.Context, r *resumption) error {
 	return err
 }
 
+// timeAnswers asks three executions, just started and in a read that takes long, for one answer each.
+func (b *suite) timeAnswers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, a := range []struct {
+		to  *samples
+		ask func(context.Context, string) error
+	}{{&b.long.query, b.site.query}, {&b.long.decision, b.site.decide}, {&b.long.cancel, b.site.cancel}} {
+		id, err := b.site.startLong(ctx)
+		if err != nil {
+			return err
+		}
+		ms, err := timed(func() error { return a.ask(ctx, id) })
+		if err != nil {
+			return err
+		}
+		*a.to = append(*a.to, ms)
+		if err := b.site.cancel(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (b *suite) loads(ctx context.Context, l *load) error {
 	return b.both(
-		func() error { return takeRate(ctx, l, &l.baseline, b.site.runBaseline) },
-		func() error { return takeRate(ctx, l, &l.ours, b.site.runOurs) },
+		func() error { return takeRate(ctx, l, &l.baseline, b.site.baseline, b.site.runBaseline) },
+		func() error { return takeRate(ctx, l, &l.ours, b.site.ours, b.site.runOurs) },
 	)
 }
 
-// takeRate measures the executions per second.
-func takeRate(ctx context.Context, l *load, to *samples, execute func(context.Context, work) (string, error)) error {
+// takeRate measures many executions at once.
+func takeRate(ctx context.Context, l *load, to *rate, p *process, execute func(context.Context, work) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ms, err := timed(func() error {
+	u, err := measured(p, func() error {
 		return together(l.concurrent, l.executions, func() error { _, err := execute(ctx, work{Reads: 10}); return err })
 	})
-	*to = append(*to, float64(l.executions)/ms*1000)
+	n := float64(l.executions)
+	to.perSecond = append(to.perSecond, n/u.ms*1000)
+	to.worker, to.server = append(to.worker, u.worker/n), append(to.server, u.server/n)
 	return err
 }
 

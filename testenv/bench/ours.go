@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
@@ -15,7 +17,17 @@ import (
 func store() connectors.Connector {
 	ask := method("ask", connectors.Write)
 	ask.RequiresApproval = true
-	return connectors.New("store", "A store of items.", method("read", connectors.Read), method("write", connectors.Write), ask)
+	return connectors.New("store", "A store of items.", method("read", connectors.Read), method("write", connectors.Write), ask, slow())
+}
+
+// slow is a read that takes longer than a workflow task may stay open.
+func slow() connectors.Method {
+	m := method("slow", connectors.Read)
+	m.Execute = func(c connectors.Context, _ json.RawMessage) (any, error) {
+		<-c.Done()
+		return nil, c.Err()
+	}
+	return m
 }
 
 func method(name string, class connectors.Class) connectors.Method {
@@ -77,4 +89,27 @@ func completed(o signals.Outcome, w work) error {
 		return fmt.Errorf("a program of %s is %s with %s instead of %d: %s", w, o.Status, o.Result, w.sum(), o.Error)
 	}
 	return nil
+}
+
+// startLong starts a program whose pass takes long, and gives it time to be there.
+func (s *site) startLong(ctx context.Context) (string, error) {
+	o, err := s.client.Execute(ctx, fmt.Sprintf("// program %d\nawait store.slow({ id: 0 });\n", programs.Add(1)), codemode.ExecuteOptions{NoWait: true})
+	time.Sleep(50 * time.Millisecond)
+	return o.ExecutionID, err
+}
+
+func (s *site) query(ctx context.Context, id string) error {
+	_, err := s.temporal.QueryWorkflow(ctx, signals.WorkflowID(signals.DefaultRuntime, id), "", signals.QueryPending)
+	return err
+}
+
+// decide sends an approval, which is refused: nothing is pending.
+func (s *site) decide(ctx context.Context, id string) error {
+	_, err := s.client.Decide(ctx, id, signals.Approve{By: "bench"})
+	return err
+}
+
+func (s *site) cancel(ctx context.Context, id string) error {
+	_, err := s.client.Cancel(ctx, id)
+	return err
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
-	"text/tabwriter"
 )
 
 // report is what a run prints; its JSON is the document of --json.
@@ -16,6 +14,7 @@ type report struct {
 	Writes      []comparisonRow `json:"writes,omitempty"`
 	Resume      []resumeRow     `json:"resume,omitempty"`
 	Throughput  []loadRow       `json:"throughput,omitempty"`
+	Long        *longRow        `json:"long,omitempty"`
 	Goals       []goal          `json:"goals"`
 }
 
@@ -40,6 +39,11 @@ type sideRow struct {
 	Ms     spread  `json:"ms"`
 	Events float64 `json:"events"`
 	Bytes  float64 `json:"bytes"`
+	// Actions are what Temporal Cloud bills, counted from history.
+	Actions float64 `json:"actions"`
+	// Processor time in milliseconds: of the worker with its sandbox, and of the server with the client.
+	WorkerCPU spread `json:"workerCPU"`
+	ServerCPU spread `json:"serverCPU"`
 }
 
 type comparisonRow struct {
@@ -58,12 +62,26 @@ type resumeRow struct {
 }
 
 type loadRow struct {
-	Concurrent int `json:"concurrent"`
-	Executions int `json:"executions"`
-	// Executions per second.
-	Baseline spread `json:"baseline"`
-	Ours     spread `json:"ours"`
-	Ratio    spread `json:"ratio"`
+	Concurrent int     `json:"concurrent"`
+	Executions int     `json:"executions"`
+	Baseline   rateRow `json:"baseline"`
+	Ours       rateRow `json:"ours"`
+	// Ratio of our rate to the baseline's.
+	Ratio spread `json:"ratio"`
+}
+
+type rateRow struct {
+	PerSecond spread `json:"perSecond"`
+	// Processor time of one execution, in milliseconds.
+	WorkerCPU spread `json:"workerCPU"`
+	ServerCPU spread `json:"serverCPU"`
+}
+
+// longRow is how long answers take while a pass takes long, in milliseconds.
+type longRow struct {
+	Query    spread `json:"query"`
+	Decision spread `json:"decision"`
+	Cancel   spread `json:"cancel"`
 }
 
 func spreadOf(s samples) spread {
@@ -79,7 +97,7 @@ func (b *suite) report() report {
 		Reads:       comparisonRows(b.reads), Writes: comparisonRows(b.writes), Goals: b.goals(),
 	}
 	if b.options.db != "" {
-		r.Environment.DB = b.options.db
+		r.Environment.DB = "a file"
 	}
 	if b.options.inProcess {
 		r.Environment.Sandbox = "in process"
@@ -90,8 +108,11 @@ func (b *suite) report() report {
 	for _, l := range b.throughput {
 		r.Throughput = append(r.Throughput, loadRow{
 			Concurrent: l.concurrent, Executions: l.executions,
-			Baseline: spreadOf(l.baseline), Ours: spreadOf(l.ours), Ratio: spreadOf(l.ours.over(l.baseline)),
+			Baseline: rateRowOf(l.baseline), Ours: rateRowOf(l.ours), Ratio: spreadOf(l.ours.perSecond.over(l.baseline.perSecond)),
 		})
+	}
+	if a := b.long; a != nil {
+		r.Long = &longRow{spreadOf(a.query), spreadOf(a.decision), spreadOf(a.cancel)}
 	}
 	return r
 }
@@ -107,7 +128,14 @@ func comparisonRows(list []*comparison) []comparisonRow {
 }
 
 func rowOf(s side) sideRow {
-	return sideRow{Ms: spreadOf(s.ms), Events: s.events.median(), Bytes: s.bytes.median()}
+	return sideRow{
+		Ms: spreadOf(s.ms), Events: s.events.median(), Bytes: s.bytes.median(), Actions: s.actions.median(),
+		WorkerCPU: spreadOf(s.worker), ServerCPU: spreadOf(s.server),
+	}
+}
+
+func rateRowOf(r rate) rateRow {
+	return rateRow{PerSecond: spreadOf(r.perSecond), WorkerCPU: spreadOf(r.worker), ServerCPU: spreadOf(r.server)}
 }
 
 func (r report) writeJSON(w io.Writer) error {
@@ -115,65 +143,3 @@ func (r report) writeJSON(w io.Writer) error {
 	e.SetIndent("", "  ")
 	return e.Encode(r)
 }
-
-func (r report) writeTables(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(t, "%s, %d CPUs, state in %s, sandbox: %s, medians of %d round(s), minimum to maximum in brackets\n",
-		r.Environment.Go, r.Environment.CPUs, r.Environment.DB, r.Environment.Sandbox, r.Environment.Rounds)
-	writeComparison(t, "reads", r.Reads)
-	writeComparison(t, "writes", r.Writes)
-	writeResume(t, r.Resume)
-	writeLoad(t, r.Throughput)
-	writeGoals(t, r.Goals)
-	return t.Flush()
-}
-
-func writeComparison(w io.Writer, name string, rows []comparisonRow) {
-	if len(rows) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(w, "\n%s\tbaseline, ms\t\tours, ms\t\tours/baseline\t\tevents: baseline\tours\tbytes: baseline\tours\n", name)
-	for _, r := range rows {
-		_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\n",
-			r.Calls, ms(r.Baseline.Ms), ms(r.Ours.Ms), ratio(r.Ratio), r.Baseline.Events, r.Ours.Events, r.Baseline.Bytes, r.Ours.Bytes)
-	}
-}
-
-func writeResume(w io.Writer, rows []resumeRow) {
-	if len(rows) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(w, "\ncalls in the log\tapprove to completed, ms\t\tto the first\n")
-	for _, r := range rows {
-		_, _ = fmt.Fprintf(w, "%d\t%s\t%s\n", r.Calls, ms(r.Ms), ratio(r.Ratio))
-	}
-}
-
-func writeLoad(w io.Writer, rows []loadRow) {
-	if len(rows) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(w, "\nconcurrent\tbaseline, executions of 10 reads a second\t\tours\t\tours/baseline\n")
-	for _, r := range rows {
-		_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", r.Concurrent, ms(r.Baseline), ms(r.Ours), ratio(r.Ratio))
-	}
-}
-
-func writeGoals(w io.Writer, goals []goal) {
-	if len(goals) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(w, "\ngoal\twant\tgot\t\n")
-	for _, g := range goals {
-		mark := "✗"
-		if g.Pass {
-			mark = "✓"
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%.2f\t%s\n", g.Name, g.Want, g.Got, mark)
-	}
-}
-
-// ms shows a median and its range in two cells.
-func ms(s spread) string { return fmt.Sprintf("%.1f\t(%.1f to %.1f)", s.Median, s.Min, s.Max) }
-
-func ratio(s spread) string { return fmt.Sprintf("%.2f\t(%.2f to %.2f)", s.Median, s.Min, s.Max) }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
+)
+
+// workerArg makes this binary one of the two workers: they have processes of their own, so that their processor time
+// can be told from the server's.
+const workerArg = "worker-in-this-process"
+
+// workerConfig is the argument after workerArg.
+type workerConfig struct {
+	Address    string
+	Baseline   bool
+	InProcess  bool
+	CPUProfile string
+}
+
+// process is a worker as the bench sees it.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+}
+
+func startProcess(c workerConfig) (*process, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(os.Args[0], workerArg, string(text))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, stdin: in}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		p.stop()
+		return nil, fmt.Errorf("a worker process did not start: %q, %w", line, err)
+	}
+	return p, nil
+}
+
+func (p *process) stop() {
+	_ = p.stdin.Close()
+	_ = p.cmd.Wait()
+}
+
+// serveHere is the worker process: it serves until its standard input ends.
+func serveHere(config string) error {
+	var c workerConfig
+	if err := json.Unmarshal([]byte(config), &c); err != nil {
+		return err
+	}
+	t, err := client.Dial(client.Options{HostPort: c.Address, Logger: sdklog.NewStructuredLogger(silent())})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	w, err := c.worker(t)
+	if err != nil {
+		return err
+	}
+	return profiled(c.CPUProfile, func() error {
+		if err := w.Start(); err != nil {
+			return err
+		}
+		defer w.Stop()
+		fmt.Println("ready")
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	})
+}
+
+// worker is ours or the baseline's, each with the SDK's default options.
+func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
+	if c.Baseline {
+		w := worker.New(t, baselineQueue, worker.Options{})
+		registerBaseline(w)
+		return w, nil
+	}
+	o := codemode.Options{Connectors: []connectors.Connector{store()}}
+	if c.InProcess {
+		o.Executor = &sandbox.InProcess{}
+	}
+	return codemode.NewWorker(context.Background(), t, o)
+}
+
+// tick is the unit of processor times in /proc.
+const tick = 10 * time.Millisecond
+
+// processorTime is what the worker has used, with its sandbox children, those that have ended too; 0 where the system
+// does not tell.
+func (p *process) processorTime() time.Duration {
+	var total time.Duration
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		pid, parent, used, err := readStat(path)
+		if err == nil && (pid == p.cmd.Process.Pid || parent == p.cmd.Process.Pid) {
+			total += used
+		}
+	}
+	return total
+}
+
+// readStat reads a process's number, its parent's, and the processor time of itself and of the children it waited for.
+func readStat(path string) (pid, parent int, used time.Duration, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	name, rest, ok := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 15 {
+		return 0, 0, 0, errors.New("not the stat of a process")
+	}
+	pid, _ = strconv.Atoi(strings.Fields(name)[0])
+	parent, _ = strconv.Atoi(fields[1])
+	for _, field := range fields[11:15] {
+		n, _ := strconv.Atoi(field)
+		used += time.Duration(n) * tick
+	}
+	return pid, parent, used, nil
+}
