@@ -212,6 +212,11 @@ func TestConfigMistakes(t *testing.T) {
 		{"rename to then", tools("a: { rename: then }"), f + `5: "rename" cannot be "then": awaiting or serializing the connector would call it`},
 		{"timeout", tools("a: { timeout: 5 }"), f + `5: "timeout" must be a duration such as 90s, 15m, 24h or 7d, but is 5`},
 		{"timeout from a variable", tools("a: { timeout: \"${SECRET}\" }"), f + `5: "timeout" must be a duration such as 90s, 15m, 24h or 7d, but is "${SECRET}"`},
+		{"no approvals", tools("a: { approvals: 0 }"), f + `5: "approvals" must be a whole number from 1 on, but is 0`},
+		{"resolved by the server", tools("a: { resolvedBy: server }"), f + `5: "resolvedBy" must be client, but is "server"`},
+		{"unknown outcome", tools("a: { unknown: retry }"), f + `5: "unknown" must be ask or error, but is "retry"`},
+		{"retry is a number", tools("a: { retry: 3 }"), f + `5: "retry" must be a mapping, but is 3`},
+		{"too many attempts", tools("a: { retry: { attempts: 101 } }"), f + `5: "attempts" can be 100 at most, but is 101`},
 		{"revert without tool", tools(`a: { revert: { args: { id: "1" } } }`), f + `5: "revert" needs "tool", which undoes the call`},
 		{"revert does not check", tools(`a: { revert: { tool: b, args: { id: "output.id" } } }`), f + `5: "id" is not a CEL expression: undeclared reference to 'output' (in container '') (column 1)`},
 		{"revert argument is nothing", tools("a:\n  revert:\n    tool: b\n    args:\n      id:"), f + `9: "id" must be text, but is empty`},
@@ -319,4 +324,14 @@ func TestApprovalExpressionThatNeverEnds(t *testing.T) {
 	yes, err := config.Connectors[0].Rules[0].ApprovalFor(json.RawMessage(`{"l":` + string(list) + `}`))
 	require.True(t, yes)
 	require.ErrorContains(t, err, "cost limit exceeded")
+}
+
+func TestPolicyRules(t *testing.T) {
+	config, err := load(t, tools("a: { requiresApproval: true, approvals: 2, unknown: ask, retry: { attempts: 5, backoff: 2s, maxBackoff: 1m } }\nb: { resolvedBy: client }"))
+	require.NoError(t, err)
+	rules := config.Connectors[0].Rules
+	require.Equal(t, connectors.Policy{
+		Approvals: 2, AskWhenUnknown: true, Retry: connectors.RetryLimits{Attempts: 5, Backoff: 2 * time.Second, MaxBackoff: time.Minute},
+	}, rules[0].Policy)
+	require.Equal(t, connectors.Policy{ResolvedByClient: true}, rules[1].Policy)
 }

@@ -163,3 +163,47 @@ func FuzzCanonical(f *testing.F) {
 		require.Equal(t, string(once), string(twice))
 	})
 }
+
+func TestMixedDecisions(t *testing.T) {
+	zero := 0
+	approve := func(seqs ...int) OneDecision { return OneDecision{Approve: &Approve{Seqs: seqs}} }
+	for want, m := range map[string]Mixed{
+		"":                                   {approve(0, 1)},
+		"must be one of approve":             {{}},
+		"decision 1 of the message must be":  {{Approve: &Approve{}, Reject: &Reject{}}},
+		"it must say the seq of the call":    {approve()},
+		"decision 2 of the message: call 0":  {approve(0), {Reject: &Reject{Seq: &zero}}},
+		"it cannot hold decisions itself":    {{Approve: &Approve{Seqs: []int{0}, Decisions: Mixed{approve(1)}}}},
+		"seq -1 is negative":                 {{Retry: &Retry{Seq: -1}}},
+		"result is not valid JSON":           {{Resolve: &Resolve{Seq: 1, Result: json.RawMessage("{")}}},
+		"1001 decisions are too many for on": make(Mixed, 1001),
+	} {
+		for _, message := range []Message{Approve{Decisions: m}, Reject{Decisions: m}, Retry{Decisions: m}, Resolve{Decisions: m}} {
+			if err := message.Check(); want == "" {
+				require.NoError(t, err)
+				require.Len(t, message.Each(), 1)
+			} else {
+				require.ErrorContains(t, err, want)
+			}
+		}
+	}
+	require.ErrorContains(t, Approve{Always: true, Args: json.RawMessage("1")}.Check(), "always")
+	require.ErrorContains(t, Reject{All: true, Continue: true}.Check(), "all ends the execution")
+	require.Equal(t, []Message{Retry{Seq: 3}}, Retry{Seq: 3}.Each())
+}
+
+func TestRollbackResult(t *testing.T) {
+	require.NoError(t, RollbackRecord{}.Result().Err())
+	b, err := json.Marshal(RollbackRecord{}.Result())
+	require.NoError(t, err)
+	require.Equal(t, `{"reverted":false,"failed":[]}`, string(b))
+	r := RollbackRecord{Reverts: []RevertedCall{{Seq: 2}, {Seq: 1, Connector: "c", Method: "m", Error: "no"}, {Seq: 0}}}.Result()
+	require.Equal(t, []any{true, []int{2, 0}}, []any{r.Reverted, r.Undone})
+	require.EqualError(t, r.Err(), "Rollback reverted 2 action(s) but 1 failed: c.m: no")
+}
+
+func TestBackoff(t *testing.T) {
+	require.Equal(t, []time.Duration{time.Second, 4 * time.Second, 30 * time.Second, time.Minute},
+		[]time.Duration{RetryLimits{}.Backoff(0, 1), RetryLimits{}.Backoff(0, 3), RetryLimits{}.Backoff(0, 99), RetryLimits{}.Backoff(time.Minute, 1)})
+	require.Equal(t, 5*time.Millisecond, RetryLimits{InitialMs: 10, MaxMs: 5}.Backoff(0, 1))
+}

@@ -51,7 +51,7 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print one JSON document")
 	root.AddCommand(c.runVerb(), c.approveVerb(), c.rejectVerb(), c.waitVerb(), c.cancelVerb(),
 		c.pendingVerb(), c.listVerb(), c.showVerb(), c.doctorVerb(),
-		c.rollbackVerb(), c.deleteVerb(), c.pruneVerb(), c.expireVerb(),
+		c.retryVerb(), c.resolveVerb(), c.rollbackVerb(), c.deleteVerb(), c.pruneVerb(), c.expireVerb(),
 		c.searchVerb(), c.describeVerb(), c.snippetVerb(), c.mcpVerb(), c.consoleVerb())
 	return root
 }

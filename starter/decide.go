@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ type approveFlags struct {
 	args     string
 	by, note string
 	noWait   bool
+	always   bool
 }
 
 func (c *cli) approveVerb() *cobra.Command {
@@ -29,6 +31,7 @@ func (c *cli) approveVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.args, "args", "", "arguments as `JSON` for the call to run with instead of its own")
 	cmd.Flags().StringVar(&f.by, "by", c.user, "`who` approves, for the record")
 	cmd.Flags().StringVar(&f.note, "note", "", "a `text` for the record")
+	cmd.Flags().BoolVar(&f.always, "always", false, "approve the same method for the rest of the execution")
 	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "do not wait for the outcome")
 	return cmd
 }
@@ -37,7 +40,7 @@ func (f approveFlags) check() error {
 	if f.args != "" && !json.Valid([]byte(f.args)) {
 		return usagef("--args is not valid JSON: %s", signals.Cut(f.args, 100))
 	}
-	a := signals.Approve{Seqs: f.seqs, By: f.by, Note: f.note}
+	a := signals.Approve{Seqs: f.seqs, By: f.by, Note: f.note, Always: f.always}
 	if f.args != "" {
 		a.Args = json.RawMessage(f.args)
 	}
@@ -64,78 +67,57 @@ func (c *cli) approve(ctx context.Context, id string, f approveFlags) (answer, e
 		out, err := conn.notPaused(ctx, id)
 		return c.outcomeAnswer(out, ""), err
 	}
-	approvals := f.approvals(pending)
-	if f.args != "" && len(approvals) > 1 {
-		return answer{}, usagef("--args edits one call, and several are pending (%s): say which with --seq", seqList(pending))
+	message, err := f.message(pending)
+	if err != nil {
+		return answer{}, err
 	}
-	pass, refusal, err := c.send(ctx, conn, id, approvals)
-	if err != nil || refusal != nil {
-		return c.outcomeAnswer(orZero(refusal), ""), err
+	verdict, err := conn.Send(ctx, id, message)
+	if err != nil || !verdict.Accepted {
+		return c.outcomeAnswer(signals.ErrorOutcome(id, verdict.Error), ""), err
 	}
 	if f.noWait {
 		return c.startedAnswer(signals.Outcome{ExecutionID: id, Status: signals.Running}), nil
 	}
-	out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, pass) })
+	out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, verdict.Pass) })
 	return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
 }
 
 // unseen is a digest that no arguments have: what was not pending when we looked must not be approved by chance.
 const unseen = "not-seen"
 
-// approvals makes one approval for each call, bound to the arguments seen. Those that cannot apply come first, so that
-// a wrong number approves nothing.
-func (f approveFlags) approvals(pending []signals.PendingAction) []signals.Approve {
-	var sure, doomed []signals.Approve
-	digests := map[int]string{}
+// message approves each call bound to the arguments seen, all of them or none.
+func (f approveFlags) message(pending []signals.PendingAction) (signals.Approve, error) {
+	seen := map[int]signals.PendingAction{}
+	var asking []int
 	for _, a := range pending {
-		digests[a.Seq] = a.ArgsDigest
+		seen[a.Seq] = a
+		if a.Reason == "" && a.Resolution == "" {
+			asking = append(asking, a.Seq)
+		}
 	}
 	seqs := slices.Compact(slices.Sorted(slices.Values(f.seqs)))
 	if len(seqs) == 0 {
-		for _, a := range pending {
-			seqs = append(seqs, a.Seq)
-		}
+		seqs = asking
 	}
+	if len(seqs) == 0 {
+		seqs = []int{pending[0].Seq} // the answer says what it waits for instead
+	}
+	if f.args != "" && len(seqs) > 1 {
+		return signals.Approve{}, usagef("--args edits one call, and several are pending (%s): say which with --seq", seqList(pending))
+	}
+	var m signals.Approve
 	for _, seq := range seqs {
-		a := signals.Approve{Seqs: []int{seq}, ArgsDigest: digests[seq], By: f.by, Note: f.note}
-		if f.args != "" {
-			a.Args = json.RawMessage(f.args)
-		}
-		if a.ArgsDigest == "" {
-			a.ArgsDigest = unseen
-			doomed = append(doomed, a)
-		} else {
-			sure = append(sure, a)
-		}
+		m.Decisions = append(m.Decisions, signals.OneDecision{Approve: f.approval(seq, cmp.Or(seen[seq].ArgsDigest, unseen))})
 	}
-	return append(doomed, sure...)
+	return m, nil
 }
 
-// send sends approvals one after the other. If the first is refused nothing was changed, and that is the answer; of
-// later ones it warns, since the outcome is that of the others.
-func (c *cli) send(ctx context.Context, conn *connection, id string, approvals []signals.Approve) (pass int, refusal *signals.Outcome, err error) {
-	for i, a := range approvals {
-		verdict, err := conn.Decide(ctx, id, a)
-		switch {
-		case err != nil:
-			return 0, nil, err
-		case verdict.Accepted:
-			pass = verdict.Pass
-		case i == 0:
-			out := signals.ErrorOutcome(id, verdict.Error)
-			return 0, &out, nil
-		default:
-			fmt.Fprintf(c.err, "call %d was not approved: %s\n", a.Seqs[0], clean(verdict.Error))
-		}
+func (f approveFlags) approval(seq int, digest string) *signals.Approve {
+	a := signals.Approve{Seqs: []int{seq}, ArgsDigest: digest, By: f.by, Note: f.note, Always: f.always}
+	if f.args != "" {
+		a.Args = json.RawMessage(f.args)
 	}
-	return pass, nil, nil
-}
-
-func orZero(o *signals.Outcome) signals.Outcome {
-	if o == nil {
-		return signals.Outcome{}
-	}
-	return *o
+	return &a
 }
 
 // notPaused says in the reference's words why there is nothing to decide.
@@ -206,10 +188,13 @@ func (c *cli) reject(ctx context.Context, id string, r signals.Reject) (answer, 
 		r.Seq = &pending[0].Seq
 	}
 	stop := c.err.live("rejecting in " + id)
-	done, err := conn.Reject(ctx, id, r)
-	stop()
-	if !done {
-		return booleanAnswer(false, fmt.Sprintf("Call %d of execution %q is not pending.", *r.Seq, id), exitError), err
+	defer stop()
+	verdict, err := conn.Send(ctx, id, r)
+	if err != nil || !verdict.Accepted {
+		return booleanAnswer(false, verdict.Error, exitError), err
+	}
+	if !r.Continue {
+		_, err = conn.Wait(ctx, id, verdict.Pass)
 	}
 	return booleanAnswer(true, "rejected", exitDone), err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -160,13 +161,46 @@ func TestAsksJSON(t *testing.T) {
 }
 
 func TestApprovalsAreBoundToWhatWasSeen(t *testing.T) {
-	pending := []signals.PendingAction{{Seq: 2, ArgsDigest: "d2"}, {Seq: 5, ArgsDigest: "d5"}}
+	pending := []signals.PendingAction{
+		{Seq: 2, ArgsDigest: "d2"}, {Seq: 3, ArgsDigest: "d3", Resolution: signals.ByClient},
+		{Seq: 4, ArgsDigest: "d4", Reason: signals.ReasonUnknown}, {Seq: 5, ArgsDigest: "d5"},
+	}
+	approved := func(f approveFlags) []signals.Approve {
+		m, err := f.message(pending)
+		require.NoError(t, err)
+		var list []signals.Approve
+		for _, d := range m.Decisions {
+			list = append(list, *d.Approve)
+		}
+		return list
+	}
 	require.Equal(t, []signals.Approve{{Seqs: []int{2}, ArgsDigest: "d2", By: "b"}, {Seqs: []int{5}, ArgsDigest: "d5", By: "b"}},
-		approveFlags{by: "b"}.approvals(pending))
-	require.Equal(t, []signals.Approve{{Seqs: []int{7}, ArgsDigest: unseen}, {Seqs: []int{5}, ArgsDigest: "d5"}},
-		approveFlags{seqs: []int{7, 5, 5}}.approvals(pending), "what cannot apply comes first")
+		approved(approveFlags{by: "b"}), "what waits for something else is left out")
+	require.Equal(t, []signals.Approve{{Seqs: []int{5}, ArgsDigest: "d5"}, {Seqs: []int{7}, ArgsDigest: unseen}},
+		approved(approveFlags{seqs: []int{7, 5, 5}}))
 	require.Equal(t, []signals.Approve{{Seqs: []int{5}, ArgsDigest: "d5", Args: json.RawMessage(`{}`)}},
-		approveFlags{seqs: []int{5}, args: `{}`}.approvals(pending))
+		approved(approveFlags{seqs: []int{5}, args: `{}`}))
+	_, err := approveFlags{args: `{}`}.message(pending)
+	require.ErrorContains(t, err, "say which with --seq")
+}
+
+func TestPendingCallsSayWhatTheyWaitFor(t *testing.T) {
+	out := &bytes.Buffer{}
+	c := &cli{name: "starter", runtime: signals.DefaultRuntime, out: &screen{Writer: out}}
+	p := c.out.page()
+	c.showPending(p, []signals.PendingAction{
+		{ExecutionID: "e", Seq: 0, Connector: "c", Method: "ask", ApprovalsNeeded: 2, ApprovedBy: []string{"ada"}},
+		{ExecutionID: "e", Seq: 1, Connector: "c", Method: "pick", Resolution: signals.ByClient},
+		{ExecutionID: "e", Seq: 2, Connector: "c", Method: "pay", Reason: signals.ReasonUnknown, Error: &signals.CallError{Message: "The outcome is unknown."}},
+	})
+	p.flush()
+	for _, want := range []string{
+		"0 needs 2 approvals by different people; so far: ada\napprove 0:  starter approve e --seq 0\n",
+		"resolve 1:  starter resolve e --seq 1 --result JSON\n",
+		"The outcome is unknown.\nretry 2:    starter retry e --seq 2\n",
+	} {
+		require.Contains(t, out.String(), want)
+	}
 }
 
 func TestExitCodes(t *testing.T) {

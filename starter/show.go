@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"sort"
@@ -166,9 +167,26 @@ func (c *cli) showPending(p *page, list []signals.PendingAction) {
 	}
 	p.line("")
 	for _, a := range list {
-		p.line("approve %d:  %s", a.Seq, c.hint("approve", a.ExecutionID, "--seq", a.Seq))
+		c.showDecision(p, a)
 	}
 	p.styled(dim, "refuse:     %s\n", c.hint("reject", list[0].ExecutionID, "--seq", list[0].Seq))
+}
+
+// showDecision tells what a call waits for, and the command that gives it.
+func (c *cli) showDecision(p *page, a signals.PendingAction) {
+	switch {
+	case a.Reason == signals.ReasonUnknown:
+		p.styled(bad, "%s\n", a.Error.Message)
+		p.line("retry %d:    %s", a.Seq, c.hint("retry", a.ExecutionID, "--seq", a.Seq))
+		p.line("resolve %d:  %s", a.Seq, c.hint("resolve", a.ExecutionID, "--seq", a.Seq, "--result", "JSON"))
+	case a.Resolution == signals.ByClient:
+		p.line("resolve %d:  %s", a.Seq, c.hint("resolve", a.ExecutionID, "--seq", a.Seq, "--result", "JSON"))
+	default:
+		if a.ApprovalsNeeded > 0 {
+			p.line("%d needs %d approvals by different people; so far: %s", a.Seq, a.ApprovalsNeeded, cmp.Or(strings.Join(a.ApprovedBy, ", "), "none"))
+		}
+		p.line("approve %d:  %s", a.Seq, c.hint("approve", a.ExecutionID, "--seq", a.Seq))
+	}
 }
 
 func expiry(at int64, now time.Time) string {

@@ -65,10 +65,21 @@ func TestPruneAndExpire(t *testing.T) {
 }
 
 func TestRetentionMistakes(t *testing.T) {
-	for _, args := range []string{"prune", "prune --keep -1", "prune --keep x", "expire", "expire --max-age -1s", "rollback", "delete a b"} {
+	for _, args := range []string{"prune", "prune --keep -1", "prune --keep x", "expire", "expire --max-age -1s", "rollback", "delete a b", "retry x", "resolve x", "retry x --seq -1", "resolve x --seq 0 --result {"} {
 		r := starter(t, "", strings.Fields(args)...)
 		require.Equal(t, 2, r.code, args)
 	}
 	r := starter(t, "", "prune", "--keep", "-1", "--json")
 	require.Equal(t, "0\n", r.stdout)
+}
+
+func TestSettlingWhatIsNotPending(t *testing.T) {
+	id := fresh("settle")
+	run(t, 3, create("to settle"), "--id", id)
+	o := outcome(t, 1, "retry", id, "--seq", "0")
+	require.Equal(t, "tracker.create_issue (seq 0) has not been made: retry is for a call whose outcome is unknown.", o.Error)
+	require.Contains(t, outcome(t, 1, "resolve", id, "--seq", "0", "--result", "1").Error, "waits for approval")
+	require.Equal(t, "No execution \"none\" to resume.", outcome(t, 4, "retry", "none", "--seq", "0").Error)
+	outcome(t, 0, "approve", id, "--always")
+	require.True(t, decode[signals.Record](t, starter(t, "", "show", id, "--json")).Log[0].Decisions[0].Always)
 }
