@@ -77,8 +77,10 @@ func (c *mcpConnector) overHTTP() (transport.Interface, error) {
 		return transport.NewSSE(c.opts.URL, transport.WithHTTPClient(web), transport.WithHeaders(c.opts.Headers),
 			transport.WithResponseTimeout(noResponseLimit), transport.WithSSELogger(silent))
 	}
+	//lint:ignore SA1019 all servers in use tell of changes on this stream; for newer ones see mcpSession.listen
+	listening := transport.WithContinuousListening()
 	return transport.NewStreamableHTTP(c.opts.URL, transport.WithHTTPBasicClient(web), transport.WithHTTPHeaders(c.opts.Headers),
-		transport.WithContinuousListening(), transport.WithHTTPLogger(silent))
+		listening, transport.WithHTTPLogger(silent))
 }
 
 // sameHostOnly keeps headers, which are secrets, with the host they are meant for.

@@ -132,15 +132,20 @@ func bestRank(lists [][]string, wanted []string) (best int) {
 // ours searches as programs do.
 func (s *searchSet) ours() (func(query string) []string, error) {
 	methods, names := map[string][]connectors.Method{}, []string{}
-	paths := map[string]string{} // in the set, by how we write them
+	spaces, owners := map[string]string{}, map[string]string{} // ours by those of the set, and back
+	paths := map[string]string{}                               // those of the set, by ours
 	for _, entry := range s.Catalog {
-		space, name, ok := strings.Cut(entry.Path, ".")
+		given, name, ok := strings.Cut(entry.Path, ".")
 		if !ok {
-			space, name = "tools", entry.Path
+			given, name = "tools", entry.Path
 		}
-		space = connectors.SanitizeToolName(space)
-		if methods[space] == nil {
-			names = append(names, space)
+		space, known := spaces[given]
+		if !known {
+			space = callable(given, func(space string) bool { return owners[space] != "" })
+			spaces[given], owners[space], names = space, given, append(names, space)
+		}
+		for name == "then" || name == "toJSON" || paths[space+"."+name] != "" {
+			name += "_"
 		}
 		paths[space+"."+name] = entry.Path
 		methods[space] = append(methods[space], connectors.Method{Name: name, Description: entry.Description, InputSchema: entry.InputSchema, Execute: notCalled})
@@ -165,6 +170,18 @@ func (s *searchSet) ours() (func(query string) []string, error) {
 		}
 		return found
 	}, nil
+}
+
+// callable is a name that programs can use, and that no other has taken.
+func callable(name string, taken func(string) bool) string {
+	name = connectors.SanitizeToolName(name)
+	for {
+		_, err := connectors.NewSet(context.Background(), []connectors.Connector{connectors.New(name, "")}, nil)
+		if err == nil && !taken(name) {
+			return name
+		}
+		name += "_"
+	}
 }
 
 // shown is a connector that is only looked at.

@@ -15,14 +15,16 @@ func TestBenchSearch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "set.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"catalog":[
 		{"path":"shop.list_orders","description":"List orders."},{"path":"shop.refund","description":"Pay an order back."},
+		{"path":"a-b.x","description":"Lamps"},{"path":"a_b.x","description":"Doors"},{"path":"codemode.then","description":"Windows"},
 		{"path":"plain-tool","description":"Weather of a city","inputSchema":{"type":"object","properties":{"town":{}}}}],"queries":[
 		{"q":"list orders","gold":["shop.list_orders"]},
 		{"q":["nothing of the kind","refund"],"gold":[["shop.refund","shop.other"]]},
 		{"q":"weather","gold":["plain-tool","shop.missing"]},
-		{"q":"zebra","gold":["shop.refund"]}]}`), 0o600))
+		{"q":"lamps","gold":["a-b.x"]},{"q":"doors","gold":["a_b.x"]},{"q":"windows","gold":["codemode.then"]},
+		{"q":"zebra","gold":["shop.refund"]},{"q":"quagga","gold":["shop.refund"]}]}`), 0o600))
 	var out bytes.Buffer
 	require.NoError(t, benchSearch(t.Context(), []string{"--set", file, "--json"}, &out))
-	require.JSONEq(t, `{"recall@1":0.625,"recall@5":0.625,"recall@10":0.625,"mrr":0.75,"queries":4}`, out.String())
+	require.JSONEq(t, `{"recall@1":0.6875,"recall@5":0.6875,"recall@10":0.6875,"mrr":0.75,"queries":8}`, out.String())
 	require.NoError(t, benchSearch(t.Context(), []string{"--set", file}, &out))
 	require.Contains(t, out.String(), "plain BM25")
 	require.Error(t, benchSearch(t.Context(), []string{"--set", "missing.json"}, &out))
