@@ -4,11 +4,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/interceptor"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -20,7 +20,8 @@ import (
 
 // Options of a test run. The zero value runs programs without connectors, and leaves what waits for a person to expire.
 type Options struct {
-	// Options are the worker's. The executor is sandbox.InProcess unless one is given.
+	// Options are the worker's; of Worker only the interceptors are used. The executor is sandbox.InProcess unless one is
+	// given.
 	codemode.Options
 	// Decide answers for the people who approve; nil says nothing.
 	Decide Decide
@@ -75,7 +76,7 @@ func (r *run) setUp(plugin worker.Plugin) {
 	})
 	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
 	r.env.SetWorkerOptions(worker.Options{
-		Plugins: []worker.Plugin{plugin}, Interceptors: []interceptor.WorkerInterceptor{&lendClient{client: r.events}},
+		Plugins: []worker.Plugin{plugin}, Interceptors: append(slices.Clone(r.options.Worker.Interceptors), &lendClient{client: r.events}),
 	})
 }
 
