@@ -1,7 +1,12 @@
-// Package workflows holds the Execution workflow: the durable side of a program's run. It starts passes, makes the calls
-// that passes are blocked on, takes decisions, and closes.
+// Package workflows holds the durable side of programs. Execution starts passes, makes the calls that passes are blocked
+// on, takes decisions, undoes, and closes. Rollback undoes what a closed execution did, Snippet keeps a snippet, and
+// Catalogue answers for clients.
 //
 // Its rule: deterministic, no I/O, and nothing grows unchecked. Every size is measured before it becomes a command, so
 // that no workflow task can fail for size; what programs computed stays in history, where passes read it, and only
 // short copies are held here for queries.
+//
+// Decisions come as signals and as updates, with one code path behind both (take): each is judged against the state
+// first and changes something only if all of its message applies. What waits for a person is in waiting.go. Reverts run
+// one after the other, the last effect first; which calls were undone, events tell, so nothing is undone twice.
 package workflows
