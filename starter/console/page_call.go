@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
@@ -19,6 +20,7 @@ type callPageView struct {
 	Method   *signals.Method
 	Reveal   bool
 	Whole    []argument
+	Masked   bool
 	Revealed []argument
 	Problem  string
 	Advanced bool // the JSON was edited, not the form
@@ -53,7 +55,8 @@ func (c *Console) callPage(v *visit) error {
 }
 
 func (c *Console) callView(v *visit, r Runtime, item codemode.InboxItem) callPageView {
-	view := callPageView{card: newCard(item), Whole: arguments(current(item.PendingAction)), JSON: indent(signals.Mask(current(item.PendingAction)))}
+	raw := current(item.PendingAction)
+	view := callPageView{card: newCard(item), Masked: !bytes.Equal(signals.Mask(raw), raw), Whole: arguments(raw), JSON: indent(signals.Mask(raw))}
 	method, err := r.Client.Method(v.context(), item.Connector, item.PendingAction.Method)
 	if err != nil {
 		c.Log.Warn("no schema for a form", "method", item.Connector+"."+item.PendingAction.Method, "error", err)
