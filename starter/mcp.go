@@ -15,6 +15,7 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/starter/console"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
+	"github.com/temporal-codemode/codemode/starter/mcpserver/wrap"
 )
 
 type mcpFlags struct {
@@ -29,6 +30,7 @@ type mcpFlags struct {
 	chars   int
 	limit   time.Duration
 	config  string
+	wrap    string
 }
 
 func (c *cli) mcpVerb() *cobra.Command {
@@ -52,6 +54,7 @@ func (c *cli) mcpVerb() *cobra.Command {
 	cmd.Flags().IntVar(&f.chars, "answer-chars", 11_500, "`number` of characters of an answer, on surface utcp")
 	cmd.Flags().DurationVar(&f.limit, "call-limit", 28*time.Second, "longest `duration` of a program, on surface utcp")
 	cmd.Flags().StringVar(&f.config, "config", "", "run programs here, without Temporal, with the connectors of this `file`: nothing is recorded,\nand what needs approval is left out")
+	cmd.Flags().StringVar(&f.wrap, "wrap", "", "offer the connector of this `name` in --config alone: an MCP server as the one tool code,\nan OpenAPI document as the tools search and execute")
 	return cmd
 }
 
@@ -61,6 +64,8 @@ func (f mcpFlags) check() error {
 		return usagef("--surface %s: the surfaces are %v", f.surface, mcpserver.Surfaces)
 	case f.wait <= 0 || f.budget <= 0 || f.chars < 1000 || f.limit <= 0:
 		return usagef("--wait, --tokens-per-answer and --call-limit must be more than 0, --answer-chars at least 1000")
+	case f.wrap != "" && f.config == "":
+		return usagef("--wrap names a connector in --config FILE")
 	case (f.tls[0] == "") != (f.tls[1] == ""):
 		return usagef("give --tls-cert and --tls-key, or neither")
 	case f.http == "" && (f.tokens != "" || f.tls[0] != ""):
@@ -83,19 +88,58 @@ func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	runtime, closing, err := c.mcpRuntime(ctx, f)
+	s, closing, err := c.mcpServer(ctx, f)
 	if err != nil {
 		return err
 	}
 	defer closing()
-	s, err := mcpserver.New(ctx, c.mcpOptions(runtime, f))
-	if err != nil {
-		return err
-	}
 	if f.http == "" {
 		return mcpserver.ServeStdio(ctx, s, c.in, c.out)
 	}
 	return c.listen(ctx, s, f)
+}
+
+func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, closing func(), err error) {
+	if f.wrap != "" {
+		return wrapped(ctx, f)
+	}
+	runtime, closing, err := c.mcpRuntime(ctx, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s, err = mcpserver.New(ctx, c.mcpOptions(runtime, f)); err != nil {
+		closing()
+		return nil, nil, err
+	}
+	return s, closing, nil
+}
+
+// wrapped serves one connector of a configuration, without its rules: they are for runtimes.
+func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error) {
+	cfg, err := codemode.LoadConfig(f.config)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	for _, connector := range cfg.Connectors {
+		if connector.Name != f.wrap {
+			continue
+		}
+		if len(connector.Rules) > 0 {
+			return nil, nil, usagef("--wrap %s: it has rules under tools, which a wrapper does not keep: use --config alone, or take them away", f.wrap)
+		}
+		open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, wrap.Options{}) }
+		if connector.OpenAPI != nil {
+			open = func() (*server.MCPServer, func() error, error) {
+				return wrap.OpenAPI(ctx, *connector.OpenAPI, wrap.Options{})
+			}
+		}
+		s, closing, err := open()
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, func() { _ = closing() }, nil
+	}
+	return nil, nil, usagef("--wrap %s: %s has no connector of that name", f.wrap, f.config)
 }
 
 // mcpRuntime is where programs run: on Temporal, or here.

@@ -135,7 +135,8 @@
     return sleep(wait, options?.signal);
   });
   const noTool = (key) => NativePromise.reject(makeError('Error', `Tool "${key}" not found`));
-  define('codemode', namespace('codemode', new NativeProxy(platform, { get: (_, key) => platform[key] ?? (() => noTool(key)) })));
+  // Who runs programs without a platform may give a namespace of that name in its place.
+  if (!known.has(global.codemode)) define('codemode', namespace('codemode', new NativeProxy(platform, { get: (_, key) => platform[key] ?? (() => noTool(key)) })));
 
   // run starts a step's function and reports its end; the engine delivers the value, live as on replay.
   function run(fn, done) {

@@ -387,6 +387,20 @@ func TestDoorWithoutTemporal(t *testing.T) {
 	d.close()
 }
 
+func TestWrappedServer(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	config := filepath.Join(t.TempDir(), "codemode.yaml")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "connectors:\n  tracker: { mcp: { command: %q, env: { %s: %q } } }\n",
+		self, trackerState, filepath.Join(t.TempDir(), "state.json")), 0o600))
+	d := openDoor(t, "--config", config, "--wrap", "tracker")
+	require.Equal(t, []string{"code"}, d.tools())
+	require.Equal(t, "2", d.tool("code", map[string]any{"code": "async () => (await codemode.get_issue({id: 2})).id"}).Content[0].Text)
+	d.close()
+	require.Equal(t, 2, starter(t, "", "mcp", "--config", config, "--wrap", "none").code)
+	require.Equal(t, 2, starter(t, "", "mcp", "--wrap", "none").code)
+}
+
 // person answers elicitations in turn, and keeps what was asked.
 type person struct {
 	answers []mcp.ElicitationResponse

@@ -1,0 +1,159 @@
+package wrap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
+)
+
+// Options of a wrapper. The zero value runs programs in hardened child processes.
+type Options struct {
+	// Executor runs the programs; nil runs each in a hardened child process.
+	Executor sandbox.Executor
+	// Timeout bounds a program; 0 is 60 s.
+	Timeout time.Duration
+	// Description replaces that of the tool code, where the first {{types}} and the first {{example}} are filled in; of an
+	// OpenAPI document it is added to that of the tool execute.
+	Description string
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	var err error
+	if o.Executor == nil {
+		o.Executor, err = sandbox.NewIsolated(sandbox.IsolatedOptions{})
+	}
+	return o, err
+}
+
+// namespace is the only global of wrapped programs.
+const namespace = "codemode"
+
+// host makes the calls of a program at once.
+type host struct {
+	methods func(name string) (*connectors.Bound, error)
+	session string
+}
+
+// Admit looks a call up and checks its arguments.
+func (h host) Admit(c sandbox.Call) sandbox.Admission {
+	method, err := h.methods(c.Method)
+	if err == nil {
+		err = method.Validate(c.Args)
+	}
+	if err != nil {
+		return sandbox.Admission{Refused: &sandbox.CallError{Message: err.Error()}}
+	}
+	return sandbox.Admission{Class: string(method.Class)}
+}
+
+// Call makes a call.
+func (h host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	method, err := h.methods(c.Method)
+	var value json.RawMessage
+	if err == nil {
+		value, err = method.Invoke(connectors.Context{Context: ctx, ExecutionID: h.session, Seq: c.Seq, Attempt: 1}, c.Args)
+	}
+	if err != nil {
+		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+	}
+	return sandbox.Settlement{Value: value}
+}
+
+// resultUnits is how long an answer may get, in UTF-16 units.
+const resultUnits = 24_000
+
+// run runs a program to its end: passes, one after the other, while it waits for timers of its own.
+func (o Options) run(ctx context.Context, code string, h host) *mcp.CallToolResult {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	now := time.Now()
+	pass := sandbox.Pass{Code: code, Seed: now.String(), Start: now.UnixMilli(), Connectors: []string{namespace}}
+	pass.Limits = sandbox.Limits{ValueUnits: documentBytes, ValueBytes: documentBytes, ResultBytes: resultBytes, Timeout: o.Timeout}
+	for {
+		r, err := o.Executor.Run(ctx, pass, h)
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return failed("Execution timed out")
+		case err != nil:
+			return failed(err.Error())
+		case r.End == sandbox.Completed:
+			return answer(r.Value)
+		case r.End == sandbox.Failed:
+			return failed(r.Failure.Message)
+		}
+		pass.Log = append(pass.Log, r.Entries...)
+		if r.End == sandbox.Blocked && !wait(ctx, r.Timers) {
+			return failed("Execution timed out")
+		}
+		for _, t := range r.Timers[:min(1, len(r.Timers))] {
+			pass.Log = append(pass.Log, sandbox.Entry{Timer: true, ID: t.ID, At: t.Due})
+		}
+	}
+}
+
+// Bounds of single values: a document goes into the sandbox whole, what comes out of it is small.
+const (
+	documentBytes = 64 << 20
+	resultBytes   = 4 << 20
+)
+
+func wait(ctx context.Context, timers []sandbox.Timer) bool {
+	if len(timers) == 0 {
+		return false
+	}
+	timer := time.NewTimer(time.Until(time.UnixMilli(timers[0].Due)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func failed(message string) *mcp.CallToolResult { return mcp.NewToolResultError("Error: " + message) }
+
+// answer writes a program's value: texts as they are, all else as JSON that is cut to fit and indented where that fits.
+func answer(value json.RawMessage) *mcp.CallToolResult {
+	if len(value) == 0 {
+		return mcp.NewToolResultText("undefined")
+	}
+	value = codemode.TruncateResult(value, codemode.TruncateOptions{MaxChars: resultUnits})
+	var text string
+	if json.Unmarshal(value, &text) == nil && string(value) != "null" {
+		return mcp.NewToolResultText(text)
+	}
+	var indented bytes.Buffer
+	if json.Indent(&indented, value, "", "  ") == nil && indented.Len() <= resultUnits {
+		return mcp.NewToolResultText(indented.String())
+	}
+	return mcp.NewToolResultText(string(value))
+}
+
+// code reads the one argument of every tool here.
+func code(request mcp.CallToolRequest) (string, error) {
+	text, err := request.RequireString("code")
+	if err != nil || strings.TrimSpace(text) == "" {
+		return "", fmt.Errorf("Expected an object with a string code property") //nolint:staticcheck // the reference's words
+	}
+	return text, nil
+}
+
+const inputSchema = `{"type":"object","properties":{"code":{"type":"string","description":"%s"}},"required":["code"],"additionalProperties":false}`
+
+func codeTool(name, description, of string) mcp.Tool {
+	return mcp.NewToolWithRawSchema(name, description, json.RawMessage(fmt.Sprintf(inputSchema, of)))
+}
