@@ -52,9 +52,9 @@ func TestWhatIsCounted(t *testing.T) {
 	e.settle(&call{rec: signals.Call{Seq: 1, Class: signals.Write}}, signals.Given{ID: 1, Error: &signals.CallError{Name: signals.OutcomeUnknown}})
 	e.settle(&call{rec: signals.Call{Seq: 2}}, signals.Given{ID: 2, Error: &signals.CallError{Name: signals.RejectedError}})
 	waited := &call{requestedAt: 30_000}
-	e.countWait(waited, signals.Decision{Approved: true, At: 60_000})
-	e.countWait(waited, signals.Decision{At: 31_000})
-	e.countWait(waited, signals.Decision{Note: "expired"})
+	e.countWait(waited, signals.Decision{Kind: signals.SignalApprove, Approved: true, At: 60_000})
+	e.countWait(waited, signals.Decision{Kind: signals.SignalReject, At: 31_000})
+	e.countWait(waited, signals.Decision{Kind: signals.SignalExpire, At: 90_000})
 	e.countExecution(signals.Completed)
 	require.Equal(t, []string{
 		"codemode_passes blocked", "codemode_calls applied", "codemode_calls unknown", "codemode_calls reverted",
