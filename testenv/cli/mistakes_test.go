@@ -48,11 +48,17 @@ func TestWorkerRefusesRulesThatItsToolsRefuse(t *testing.T) {
 
 func TestWorkerUsage(t *testing.T) {
 	r := finish(t, command("worker", "--bogus"), "")
-	require.Equal(t, result{2, "", "flag provided but not defined: -bogus: the worker takes only --config FILE\n"}, r)
+	require.Equal(t, result{2, "", "flag provided but not defined: -bogus: the worker takes only --codec-addr, --codec-origins, --config, --metrics-addr\n"}, r)
 	r = finish(t, command("worker", "--config", "/no/such/file.yaml"), "")
 	require.Equal(t, result{2, "", "read the configuration: open /no/such/file.yaml: no such file or directory: name it with --config FILE\n"}, r)
 	r = configure(t, "", "CODEMODE_LOG=loud")
 	require.Equal(t, result{2, "", "CODEMODE_LOG is \"loud\": use debug, info, warn or error\n"}, r)
+	r = configure(t, "", "CODEMODE_ENCRYPTION_KEYS=short")
+	require.Equal(t, result{2, "", "CODEMODE_ENCRYPTION_KEYS: key 1 is not ID:BASE64 of 32 bytes: make one with  openssl rand -base64 32\n"}, r)
+	r = configure(t, "encryption: { required: true }")
+	require.Equal(t, result{2, "", "encryption is required, and there are no keys: set CODEMODE_ENCRYPTION_KEYS=ID:BASE64, made with  openssl rand -base64 32\n"}, r)
+	r = configure(t, "", "TEMPORAL_DEPLOYMENT_NAME=alone")
+	require.Equal(t, result{2, "", "a versioned worker needs both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID\n"}, r)
 	r = configure(t, "", "TEMPORAL_PROFILE=nowhere")
 	require.Equal(t, result{2, "", "read how to reach Temporal from the environment: unable to find profile nowhere in config data\n"}, r)
 	r = finish(t, command("worker", "--help"), "")
