@@ -163,6 +163,12 @@ func (r *run) check(ctx context.Context, runtime string, a *actor, lifeErr error
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	known := len(r.findings.Problems)
+	defer func() {
+		for _, p := range r.findings.Problems[known:] {
+			_, _ = fmt.Fprintln(r.Progress, p)
+		}
+	}()
 	switch f := &r.findings; {
 	case err != nil || record == nil:
 		f.problem(&f.Stuck, a.id, "has no record: %v (%v)", err, lifeErr)
