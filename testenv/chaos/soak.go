@@ -29,8 +29,9 @@ type soakResult struct {
 	Curve    []sample `json:"curve"`
 	Findings findings `json:"findings"`
 	// Growth compares the medians of the second and the last quarter: 1 is flat. The first quarter warms up.
-	WorkerGrowth   float64 `json:"workerGrowth"`
-	ChildrenGrowth float64 `json:"childrenGrowth"`
+	WorkerGrowth float64 `json:"workerGrowth"`
+	// ChildGrowth is that of one sandbox child; how many there are follows the load, up to a bound.
+	ChildGrowth float64 `json:"childGrowth"`
 	Passed         bool    `json:"passed"`
 }
 
@@ -59,8 +60,8 @@ func (o options) soak(ctx context.Context, c *cluster, every time.Duration, w io
 	}
 	result := soakResult{Options: o, Curve: curve, Findings: r.findings}
 	result.WorkerGrowth = growth(curve, func(s sample) float64 { return s.Worker })
-	result.ChildrenGrowth = growth(curve, func(s sample) float64 { return s.ChildrenMiB })
-	result.Passed = r.findings.passed() && result.WorkerGrowth < flat && result.ChildrenGrowth < flat
+	result.ChildGrowth = growth(curve, func(s sample) float64 { return s.ChildrenMiB / float64(max(1, s.Children)) })
+	result.Passed = r.findings.passed() && result.WorkerGrowth < flat && result.ChildGrowth < flat
 	return result, nil
 }
 
@@ -119,8 +120,8 @@ func (r soakResult) print(w io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	_, _ = fmt.Fprintf(w, "soak: last quarter beside the second: worker × %.2f, sandbox children × %.2f; %d problems\n",
-		r.WorkerGrowth, r.ChildrenGrowth, len(r.Findings.Problems))
+	_, _ = fmt.Fprintf(w, "soak: last quarter beside the second: worker × %.2f, one sandbox child × %.2f; %d problems\n",
+		r.WorkerGrowth, r.ChildGrowth, len(r.Findings.Problems))
 	for _, p := range r.Findings.Problems {
 		_, _ = fmt.Fprintln(w, "  "+p)
 	}
