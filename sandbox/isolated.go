@@ -110,7 +110,7 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 }
 
 // maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.
-const maxKilled = 3
+const maxKilled = 5
 
 // reserve takes one of the places for passes, and tells when it has to wait for that.
 func (x *Isolated) reserve(ctx context.Context) error {

@@ -32,7 +32,7 @@ type soakResult struct {
 	WorkerGrowth float64 `json:"workerGrowth"`
 	// ChildGrowth is that of one sandbox child; how many there are follows the load, up to a bound.
 	ChildGrowth float64 `json:"childGrowth"`
-	Passed         bool    `json:"passed"`
+	Passed      bool    `json:"passed"`
 }
 
 // flat is the growth that a soak may show: a garbage collector's noise, not a leak over an hour.
