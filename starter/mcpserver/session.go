@@ -69,10 +69,16 @@ func (s *session) await(ctx context.Context, id string, do func(context.Context)
 	switch {
 	case errors.Is(err, codemode.ErrNotFound):
 		return signals.ErrorOutcome(id, signals.NoExecution(id)), nil
-	case err != nil && limited.Err() != nil && !errors.As(err, &none):
+	case err != nil && overdue(limited) && !errors.As(err, &none):
 		return signals.Outcome{Status: signals.Running, ExecutionID: id, Calls: []signals.Call{}}, nil
 	}
 	return out, err
+}
+
+// overdue: the time of ctx is up, or will be in a moment: the server may see a deadline pass before we do.
+func overdue(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) < 200*time.Millisecond
 }
 
 // progressEvery is often enough for clients that give up on a server that is silent for some seconds.

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -158,7 +157,7 @@ func (d *door) callToolChain(ctx context.Context, request mcp.CallToolRequest, i
 	out, err := s.execute(timed, utcp.Unguard(in.Code), codemode.ExecuteOptions{Synchronous: true})
 	answer := chain{limit: limit, chars: d.AnswerChars}
 	switch {
-	case errors.Is(timed.Err(), context.DeadlineExceeded) && (err != nil || !settled(out)):
+	case ctx.Err() == nil && overdue(timed) && (err != nil || !settled(out)):
 		d.abandon(ctx, out.ExecutionID)
 		return answer.failure("Script execution timeout after "+milliseconds(timeout), out.Logs)
 	case err != nil:
