@@ -112,7 +112,8 @@ func (a *actor) take(ctx context.Context, o signals.Outcome, one signals.Pending
 		ok, err := a.client.Cancel(ctx, a.id)
 		return ok && err == nil
 	}
-	return a.rollback(ctx) == nil
+	_ = a.rollback(ctx)
+	return false // where nothing can be undone, the execution stays paused
 }
 
 // rollback undoes the execution until nothing is left that could not be undone: a server may be away just then.
