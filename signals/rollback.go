@@ -98,12 +98,10 @@ type RevertedCall struct {
 
 // RollbackResult answers a rollback.
 type RollbackResult struct {
-	// Reverted: at least one call was undone.
-	Reverted bool `json:"reverted"`
+	// Reverted are the seqs of the calls that were undone, in the order in which that was done.
+	Reverted []int `json:"reverted"`
 	// Failed are the calls that could not be undone; another rollback tries them again.
 	Failed []FailedRevert `json:"failed"`
-	// Undone are the seqs of the calls that were undone, in the order in which that was done.
-	Undone []int `json:"undone,omitempty"`
 }
 
 // FailedRevert is a call that could not be undone.
@@ -116,15 +114,14 @@ type FailedRevert struct {
 
 // Result tells a record as an answer.
 func (r RollbackRecord) Result() RollbackResult {
-	result := RollbackResult{Failed: []FailedRevert{}}
+	result := RollbackResult{Reverted: []int{}, Failed: []FailedRevert{}}
 	for _, c := range r.Reverts {
 		if c.Error == "" {
-			result.Undone = append(result.Undone, c.Seq)
+			result.Reverted = append(result.Reverted, c.Seq)
 		} else {
 			result.Failed = append(result.Failed, FailedRevert{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Error: c.Error})
 		}
 	}
-	result.Reverted = len(result.Undone) > 0
 	return result
 }
 
@@ -137,7 +134,7 @@ func (r RollbackResult) Err() error {
 	for _, f := range r.Failed {
 		list = append(list, fmt.Sprintf("%s.%s: %s", f.Connector, f.Method, f.Error))
 	}
-	return fmt.Errorf("Rollback reverted %d action(s) but %d failed: %s", len(r.Undone), len(r.Failed), strings.Join(list, "; "))
+	return fmt.Errorf("Rollback reverted %d action(s) but %d failed: %s", len(r.Reverted), len(r.Failed), strings.Join(list, "; "))
 }
 
 // RevertKey is the idempotency key of undoing a call: the same in every attempt and every rollback.

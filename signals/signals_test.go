@@ -196,9 +196,9 @@ func TestRollbackResult(t *testing.T) {
 	require.NoError(t, RollbackRecord{}.Result().Err())
 	b, err := json.Marshal(RollbackRecord{}.Result())
 	require.NoError(t, err)
-	require.Equal(t, `{"reverted":false,"failed":[]}`, string(b))
+	require.Equal(t, `{"reverted":[],"failed":[]}`, string(b))
 	r := RollbackRecord{Reverts: []RevertedCall{{Seq: 2}, {Seq: 1, Connector: "c", Method: "m", Error: "no"}, {Seq: 0}}}.Result()
-	require.Equal(t, []any{true, []int{2, 0}}, []any{r.Reverted, r.Undone})
+	require.Equal(t, []int{2, 0}, r.Reverted)
 	require.EqualError(t, r.Err(), "Rollback reverted 2 action(s) but 1 failed: c.m: no")
 }
 

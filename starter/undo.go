@@ -46,8 +46,8 @@ func (c *cli) rollback(ctx context.Context, id string, r signals.Rollback) (answ
 
 func showRollback(p *page, r signals.RollbackResult) {
 	switch {
-	case r.Reverted:
-		p.styled(good, "↩ %s undone\n", calls(len(r.Undone)))
+	case len(r.Reverted) > 0:
+		p.styled(good, "↩ %s undone\n", calls(len(r.Reverted)))
 	case len(r.Failed) == 0:
 		p.line("nothing can be undone")
 	}

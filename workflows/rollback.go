@@ -29,7 +29,7 @@ func Rollback(ctx workflow.Context, in signals.RollbackInput) (converter.RawValu
 
 // rolledBack is the status after a rollback that found something to do: one that undid nothing can be tried again.
 func rolledBack(r *signals.RollbackRecord) signals.Status {
-	if r.Error == "" && (len(r.Reverts) == 0 || r.Result().Reverted) {
+	if r.Error == "" && (len(r.Reverts) == 0 || len(r.Result().Reverted) > 0) {
 		return signals.RolledBack
 	}
 	return signals.Failed

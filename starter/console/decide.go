@@ -149,7 +149,7 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 		if err == nil {
 			err = undone.Err()
 		}
-		return refusal(undone.Reverted, "There is nothing to undo.", err)
+		return refusal(len(undone.Reverted) > 0, "There is nothing to undo.", err)
 	}
 	message, err := c.message(ctx, r, d, by, asserted)
 	if err != nil {

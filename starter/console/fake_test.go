@@ -97,7 +97,7 @@ func (f *fake) Send(_ context.Context, id string, m signals.Message) (signals.Ve
 
 func (f *fake) RollbackWith(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {
 	f.rollbacks = append(f.rollbacks, r)
-	return signals.RollbackResult{Reverted: true}, nil
+	return signals.RollbackResult{Reverted: []int{0}}, nil
 }
 
 func (f *fake) Cancel(context.Context, string) (bool, error) { return false, nil }

@@ -17,7 +17,7 @@ func TestRollback(t *testing.T) {
 	require.Contains(t, text(t, 0, "show", id, runtime), "can be undone")
 	outcome(t, 0, "approve", id, runtime)
 	r := decode[signals.RollbackResult](t, starter(t, "", "rollback", id, runtime, "--json"))
-	require.Equal(t, signals.RollbackResult{Reverted: true, Failed: []signals.FailedRevert{}, Undone: []int{0}}, r)
+	require.Equal(t, signals.RollbackResult{Reverted: []int{0}, Failed: []signals.FailedRevert{}}, r)
 	record := decode[signals.Record](t, starter(t, "", "show", id, runtime, "--json"))
 	require.Equal(t, signals.RolledBack, record.Status)
 	require.Equal(t, "ada", record.Rollbacks[0].By)
@@ -26,7 +26,7 @@ func TestRollback(t *testing.T) {
 	require.Equal(t, signals.RolledBack, outcome(t, 0, "wait", id, runtime).Status)
 	unknown := starter(t, "", "rollback", "none", runtime, "--json")
 	require.Equal(t, 4, unknown.code)
-	require.Equal(t, `{"reverted":false,"failed":[]}`+"\n", unknown.stdout)
+	require.Equal(t, `{"reverted":[],"failed":[]}`+"\n", unknown.stdout)
 }
 
 func TestDelete(t *testing.T) {

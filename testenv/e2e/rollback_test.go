@@ -51,7 +51,7 @@ func TestRollbackOfAClosedExecution(t *testing.T) {
 	w.Worker.Stop()
 	b.worker() // another one, which remembers nothing
 	r := b.rollback(o.ExecutionID)
-	require.Equal(t, signals.RollbackResult{Reverted: true, Failed: []signals.FailedRevert{}, Undone: []int{3, 2, 0}}, r)
+	require.Equal(t, signals.RollbackResult{Reverted: []int{3, 2, 0}, Failed: []signals.FailedRevert{}}, r)
 	require.Equal(t, []string{"c", strings.Repeat("b", 10000), "a"}, b.undone())
 	record := b.show(o.ExecutionID)
 	require.Equal(t, signals.RolledBack, record.Status)
@@ -62,7 +62,7 @@ func TestRollbackOfAClosedExecution(t *testing.T) {
 		list, err := b.client.Executions(b.context(), codemode.ListOptions{Status: signals.RolledBack})
 		return err == nil && len(list) == 1
 	})
-	require.False(t, b.rollback(o.ExecutionID).Reverted, "what is undone stays so")
+	require.Empty(t, b.rollback(o.ExecutionID).Reverted, "what is undone stays so")
 	require.Len(t, b.undone(), 3)
 }
 
@@ -78,14 +78,14 @@ func TestRollbackWhilePaused(t *testing.T) {
 	b := setUp(t)
 	b.worker()
 	o := b.run(threeEffects + `await lab.ask({name: 'x'})`)
-	require.Equal(t, []int{3, 2, 0}, b.rollback(o.ExecutionID).Undone)
+	require.Equal(t, []int{3, 2, 0}, b.rollback(o.ExecutionID).Reverted)
 	require.Equal(t, signals.RolledBack, b.show(o.ExecutionID).Status)
 	require.Equal(t, []signals.CallState{signals.Reverted, signals.Applied, signals.Reverted, signals.Reverted, signals.Reverted}, b.states(o.ExecutionID))
 	require.Contains(t, b.approve(o.ExecutionID, signals.Approve{}).Error, "not paused (status: rolled_back)")
 	b.healthy(o.ExecutionID)
 
 	o = b.run(`await lab.read({}); await lab.ask({name: 'x'})`)
-	require.False(t, b.rollback(o.ExecutionID).Reverted)
+	require.Empty(t, b.rollback(o.ExecutionID).Reverted)
 	require.Equal(t, signals.Paused, b.show(o.ExecutionID).Status, "where nothing can be undone nothing changes")
 }
 
@@ -107,7 +107,7 @@ func TestRollbackOfARunningExecution(t *testing.T) {
 		return err == nil && strings.Contains(v.Error, "(status: rolled_back)")
 	})
 	b.lab.open("go")
-	require.Equal(t, []int{1, 0}, (<-results).Undone, "what ran is awaited, then undone")
+	require.Equal(t, []int{1, 0}, (<-results).Reverted, "what ran is awaited, then undone")
 	require.Equal(t, []string{"b", "a"}, b.undone())
 	require.Len(t, b.lab.effects("make"), 2)
 	b.healthy(id)
@@ -143,7 +143,7 @@ func TestKilledBetweenTwoReverts(t *testing.T) {
 			b.signal(first, syscall.SIGKILL)
 			b.process("second")
 			r := <-results
-			require.Equal(t, []int{2, 0}, r.Undone)
+			require.Equal(t, []int{2, 0}, r.Reverted)
 			require.Len(t, r.Failed, 1)
 			require.Contains(t, r.Failed[0].Error, "The outcome of undoing lab.make is unknown")
 			require.Equal(t, []string{"c", "b", "a"}, b.undone(), "each once")
@@ -152,7 +152,7 @@ func TestKilledBetweenTwoReverts(t *testing.T) {
 			require.Contains(t, call.RevertError, "unknown")
 
 			b.lab.open("go")
-			require.Equal(t, []int{1}, b.rollback(o.ExecutionID).Undone, "only the next rollback tries it again")
+			require.Equal(t, []int{1}, b.rollback(o.ExecutionID).Reverted, "only the next rollback tries it again")
 			undos := b.lab.effects("undo")
 			require.Equal(t, undos[1], undos[3], "with the same key")
 			require.Equal(t, signals.Reverted, b.show(o.ExecutionID).Log[1].State)
@@ -180,18 +180,18 @@ func TestRevertsThatFailOrAskForAnotherAttempt(t *testing.T) {
 	o := b.run(`await shop.flaky(); await shop.broken(); await lab.make({name: 'a'}); throw new Error('no')`)
 	require.Equal(t, signals.Failed, o.Status)
 	r := b.rollback(o.ExecutionID)
-	require.Equal(t, []int{2, 0}, r.Undone)
+	require.Equal(t, []int{2, 0}, r.Reverted)
 	require.EqualError(t, r.Err(), "Rollback reverted 2 action(s) but 1 failed: shop.broken: cannot be undone")
 	require.Equal(t, 3, flaky)
 	require.Equal(t, []signals.CallState{signals.Reverted, signals.Applied, signals.Reverted}, b.states(o.ExecutionID))
 	broken = nil
-	require.Equal(t, []int{1}, b.rollback(o.ExecutionID).Undone)
+	require.Equal(t, []int{1}, b.rollback(o.ExecutionID).Reverted)
 	require.Len(t, b.show(o.ExecutionID).Rollbacks, 2)
 
 	broken = errors.New("still not")
 	o = b.run(`await shop.broken(); await lab.ask({name: 'x'})`)
 	r = b.rollback(o.ExecutionID)
-	require.False(t, r.Reverted)
+	require.Empty(t, r.Reverted)
 	record := b.show(o.ExecutionID)
 	require.Equal(t, signals.Failed, record.Status, "an open execution that could not be undone is stopped all the same")
 	require.Contains(t, record.Error, "Rollback reverted 0 action(s) but 1 failed: shop.broken: still not")
@@ -222,7 +222,7 @@ func TestRollbackOfATerminatedExecution(t *testing.T) {
 	b.worker()
 	o := b.run(`await lab.make({name: 'a'}); await lab.ask({name: 'x'})`)
 	require.NoError(t, shared.client.TerminateWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", "test"))
-	require.Equal(t, []int{0}, b.rollback(o.ExecutionID).Undone)
+	require.Equal(t, []int{0}, b.rollback(o.ExecutionID).Reverted)
 	require.Equal(t, []string{"a"}, b.undone())
 }
 
