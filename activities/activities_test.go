@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -186,4 +187,21 @@ func TestClientsLearnWhatAMethodTakes(t *testing.T) {
 	answer, err = lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
 	require.NoError(t, err)
 	require.Nil(t, answer)
+}
+
+// TestIdempotentCallWhoseServerIsGone: the first attempt was not made, a later one may follow one that took effect.
+func TestIdempotentCallWhoseServerIsGone(t *testing.T) {
+	gone := &connectors.RetryableError{Err: &connectors.UnavailableError{Connector: "store", Err: errors.New("its server did not start")}}
+	a := testActivities(t, method("put", connectors.Idempotent, func(connectors.Context, json.RawMessage) (any, error) { return nil, gone }))
+	for attempt, want := range map[int]string{1: signals.ErrorRetryable, 2: signals.OutcomeUnknown} {
+		suite := testsuite.WorkflowTestSuite{}
+		env := suite.NewTestActivityEnvironment()
+		in := signals.CallInput{Connector: "store", Method: "put", Class: signals.Idempotent, Attempt: attempt}
+		call := func(ctx context.Context) (json.RawMessage, error) { return a.call(ctx, in, nil) }
+		env.RegisterActivity(call)
+		_, err := env.ExecuteActivity(call)
+		var app *temporal.ApplicationError
+		require.ErrorAs(t, err, &app)
+		require.Equal(t, []any{want, false}, []any{app.Type(), app.NonRetryable()}, "attempt %d", attempt)
+	}
 }

@@ -15,6 +15,11 @@ import (
 // failure types a failed attempt, and asks the policy, if there is one, whether the call is made again.
 func (a *Activities) failure(ctx context.Context, in signals.CallInput, err error) error {
 	typed := callFailure(ctx, err)
+	var away *connectors.UnavailableError
+	if errors.As(err, &away) && in.Class == signals.Idempotent && attempt(ctx, in) > 1 {
+		// The attempt before may have taken effect and been lost with the server; only another answer would tell.
+		typed = applicationError(signals.OutcomeUnknown, err.Error(), true, 0)
+	}
 	var app *temporal.ApplicationError
 	if a.RetryPolicy == nil || !errors.As(typed, &app) || app.Type() == signals.ErrorTooLarge {
 		return typed

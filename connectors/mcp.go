@@ -245,6 +245,10 @@ func (c *mcpConnector) call(ctx Context, tool string, args json.RawMessage) (any
 		params["_meta"] = meta
 	}
 	raw, err := c.link.request(ctx, "tools/call", params, ctx.Progress)
+	var down *downError
+	if errors.As(err, &down) { // the call was not sent, and the server may come back
+		return nil, &RetryableError{Message: down.text, Err: &UnavailableError{Connector: c.name, Err: down}}
+	}
 	if err != nil {
 		return nil, err
 	}

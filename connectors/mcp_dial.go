@@ -58,8 +58,13 @@ func (c *mcpConnector) startError(err error, child *child) error {
 	if last := child.lastWords(); last != "" {
 		text += "; " + last
 	}
-	return errors.New(c.redact.apply(text))
+	return &downError{c.redact.apply(text)}
 }
+
+// downError says that there is no server to send anything to.
+type downError struct{ text string }
+
+func (e *downError) Error() string { return e.text }
 
 // noResponseLimit leaves it to the callers how long they wait.
 const noResponseLimit = 1000 * time.Hour
