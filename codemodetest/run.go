@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -118,7 +119,11 @@ func (r *run) result(took time.Duration) Result {
 // wait asks for the next outcome and decides what it waits for.
 func (r *run) wait(after int) {
 	r.update(signals.UpdateWait, signals.Wait{After: after}, func(answer any) {
-		o, ok := answer.(signals.Outcome)
+		var o signals.Outcome
+		raw, ok := answer.(converter.RawValue)
+		if ok {
+			ok = converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &o) == nil
+		}
 		switch {
 		case !ok || o.Status.Terminal():
 		case o.Status != signals.Paused:

@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // rig runs the workflow with time skipping; each test says what the passes and the calls answer.
@@ -37,14 +38,28 @@ type rig struct {
 const testID = "codemode/default/exec_1"
 
 func newRig(t *testing.T) *rig {
+	r := rigWithoutPass(t)
+	r.env.RegisterActivityWithOptions(r.pass, activity.RegisterOptions{Name: signals.PassActivity})
+	return r
+}
+
+func rigWithoutPass(t *testing.T) *rig {
 	suite := testsuite.WorkflowTestSuite{}
 	r := &rig{t: t, env: suite.NewTestWorkflowEnvironment()}
 	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: testID, TaskQueue: "codemode-default"})
 	r.env.RegisterWorkflow(Execution)
-	r.env.RegisterActivityWithOptions(r.pass, activity.RegisterOptions{Name: signals.PassActivity})
 	r.env.RegisterDynamicActivity(r.dynamic, activity.DynamicRegisterOptions{})
 	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Args, nil }
 	return r
+}
+
+// encoded is the pass as workers register it.
+func (r *rig) encoded(ctx context.Context, in signals.PassInput) (converter.RawValue, error) {
+	result, err := r.pass(ctx, in)
+	if err != nil {
+		return converter.RawValue{}, err
+	}
+	return payload.Raw(result)
 }
 
 func (r *rig) pass(_ context.Context, in signals.PassInput) (signals.PassResult, error) {
@@ -332,7 +347,7 @@ func (r *rig) waitAt(after time.Duration, into *signals.Outcome) {
 			OnAccept: func() {}, OnReject: func(err error) { r.t.Error(err) },
 			OnComplete: func(result any, err error) {
 				require.NoError(r.t, err)
-				*into = result.(signals.Outcome)
+				require.NoError(r.t, converter.GetDefaultDataConverter().FromPayload(result.(converter.RawValue).Payload(), into))
 			},
 		}, signals.Wait{})
 	}, after)
@@ -408,4 +423,23 @@ func TestLostAttemptAfterARetryableError(t *testing.T) {
 	given := r.inputs[1].Given[0]
 	require.Equal(t, signals.OutcomeUnknown, given.Error.Name)
 	require.Empty(t, given.Source, "no event holds an answer")
+}
+
+func TestAnswersShowArgumentsAsTheyAre(t *testing.T) {
+	r := rigWithoutPass(t)
+	r.env.RegisterActivityWithOptions(r.encoded, activity.RegisterOptions{Name: signals.PassActivity})
+	call := ask(0)
+	call.Args = json.RawMessage(`{"html":"<b>&</b>"}`)
+	r.passes = append(r.passes, blocked(call))
+	r.env.RegisterDelayedCallback(func() {
+		value, err := r.env.QueryWorkflow(signals.QueryPending)
+		require.NoError(t, err)
+		var pending []signals.PendingAction
+		require.NoError(t, value.Get(&pending))
+		require.Equal(t, string(call.Args), string(pending[0].Args))
+	}, time.Hour)
+	var outcome signals.Outcome
+	r.waitAt(time.Hour, &outcome)
+	r.run()
+	require.Equal(t, string(call.Args), string(outcome.Pending[0].Args))
 }

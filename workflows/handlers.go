@@ -4,9 +4,11 @@ import (
 	"errors"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // The server lets ten updates of a run be in flight. Waiters take no more than four places, and give theirs back after
@@ -74,16 +76,20 @@ func (e *execution) admitWaiter() error {
 }
 
 // wait answers with the next outcome after a pass.
-func (e *execution) wait(ctx workflow.Context, w signals.Wait) (signals.Outcome, error) {
+func (e *execution) wait(ctx workflow.Context, w signals.Wait) (converter.RawValue, error) {
 	e.waiters++
 	defer func() { e.waiters-- }()
+	return payload.Raw(e.await(ctx, w))
+}
+
+func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome {
 	if o := e.answerTo(w); o != nil {
-		return *o, nil
+		return *o
 	}
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.within }) // perhaps no timer is needed
 	if o := e.answerTo(w); o != nil {
-		return *o, nil
+		return *o
 	}
 	timers, cancel := workflow.WithCancel(ctx)
 	timeout := workflow.NewTimerWithOptions(timers, waitAtMost, workflow.TimerOptions{Summary: "a client waits"})
@@ -92,9 +98,9 @@ func (e *execution) wait(ctx workflow.Context, w signals.Wait) (signals.Outcome,
 		cancel()
 	}
 	if o := e.answerTo(w); o != nil {
-		return *o, nil
+		return *o
 	}
-	return signals.Outcome{Status: signals.Running, ExecutionID: e.id, Pass: e.passes, Calls: []signals.Call{}}, nil
+	return signals.Outcome{Status: signals.Running, ExecutionID: e.id, Pass: e.passes, Calls: []signals.Call{}}
 }
 
 // answerTo is the outcome that a waiter asked for, once there is one.
@@ -111,10 +117,10 @@ func (e *execution) answerTo(w signals.Wait) *signals.Outcome {
 func (e *execution) handleQueries(ctx workflow.Context) error {
 	return errors.Join(
 		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryState,
-			func(p signals.Page) (signals.Record, error) { return e.record(p), nil },
+			func(p signals.Page) (converter.RawValue, error) { return payload.Raw(e.record(p)) },
 			workflow.QueryHandlerOptions{Description: `The audit record; a page of its calls: {"offset": 0, "limit": 1000}. Large values are left out.`}),
 		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryPending,
-			func() ([]signals.PendingAction, error) { return e.actions(pendingBytes), nil },
+			func() (converter.RawValue, error) { return payload.Raw(e.actions(pendingBytes)) },
 			workflow.QueryHandlerOptions{Description: "The calls that wait for a person."}),
 	)
 }
