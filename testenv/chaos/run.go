@@ -136,7 +136,7 @@ func (r *run) one(ctx context.Context, n int, kept bool) {
 	code := program(r.Seed, n)
 	if kept {
 		a.hold = r.hold
-		code = "await shop.ask({tag: 'first'});\n" + code
+		code = "await shop.ask({tag: 'first'}).catch(() => 0);\n" + code
 	}
 	err := a.live(ctx, code)
 	r.ended.Add(1)
