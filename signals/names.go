@@ -72,9 +72,6 @@ func ConnectorTaskQueue(runtime, connector string) string {
 	return TaskQueue(runtime) + "-" + connector
 }
 
-// WorkflowIDPrefix is what the workflow ids of all executions of a runtime start with.
-func WorkflowIDPrefix(runtime string) string { return "codemode/" + runtime + "/exec_" }
-
 // WorkflowID is the workflow id of an execution.
 func WorkflowID(runtime, executionID string) string {
 	return "codemode/" + runtime + "/" + executionID

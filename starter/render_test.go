@@ -86,10 +86,10 @@ func (c *cli) showsEverything(t *testing.T) {
 }
 
 func TestPagesHideNothingThatSteersATerminal(t *testing.T) {
-	o := signals.Outcome{Status: signals.Paused, Logs: []string{"\x1b[2Jgone\r\u202etxt"}, Pending: []signals.PendingAction{{Args: json.RawMessage("\"\u009b31m\"")}}}
+	o := signals.Outcome{Status: signals.Paused, Logs: []string{"\x1b[2Jgone\r\u202e\u200btxt"}, Pending: []signals.PendingAction{{Args: json.RawMessage("\"\u009b31m\"")}}}
 	c, _, _ := testCLI(true)
 	out := rendered(false, func(p *page) { c.showOutcome(p, o, "") })
-	require.Contains(t, out, `\u001b[2Jgone\u000d\u202etxt`)
+	require.Contains(t, out, `\u001b[2Jgone\u000d\u202e\u200btxt`)
 	require.Contains(t, out, `"\u009b31m"`)
 }
 

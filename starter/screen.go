@@ -7,9 +7,10 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // screen is where text goes. Colours and live lines are for terminals only.
@@ -46,38 +47,20 @@ const (
 )
 
 // printf adds text, without what programs and tools put into it for the terminal.
-func (p *page) printf(format string, args ...any) { p.WriteString(clean(fmt.Sprintf(format, args...))) }
+func (p *page) printf(format string, args ...any) {
+	p.WriteString(signals.Visible(fmt.Sprintf(format, args...)))
+}
 
 func (p *page) line(format string, args ...any) { p.printf(format+"\n", args...) }
 
 func (p *page) styled(s style, format string, args ...any) {
-	text := clean(fmt.Sprintf(format, args...))
+	text := signals.Visible(fmt.Sprintf(format, args...))
 	if !p.to.color {
 		p.WriteString(text)
 		return
 	}
 	body := strings.TrimRight(text, "\n")
 	p.WriteString("\x1b[" + string(s) + "m" + body + "\x1b[0m" + text[len(body):])
-}
-
-// clean makes characters visible that would steer a terminal or reorder the text: an approver has to see what is there.
-func clean(text string) string {
-	if !strings.ContainsFunc(text, steers) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if steers(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func steers(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // Times of the live line. Short waits show none.
@@ -121,5 +104,5 @@ func (s *screen) liveOn(text string, ticks <-chan time.Time, done func()) (stop 
 
 func frame(text string, n int, elapsed time.Duration) string {
 	spinner := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-	return fmt.Sprintf("%c %s · %s", spinner[n%len(spinner)], clean(text), elapsed.Round(time.Second))
+	return fmt.Sprintf("%c %s · %s", spinner[n%len(spinner)], signals.Visible(text), elapsed.Round(time.Second))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // table adds rows in columns; the first row is the header.
@@ -10,7 +12,7 @@ func (p *page) table(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for i := range rows {
 		for j := range rows[i] {
-			rows[i][j] = clean(rows[i][j])
+			rows[i][j] = signals.Visible(rows[i][j])
 			widths[j] = max(widths[j], utf8.RuneCountInString(rows[i][j]))
 		}
 	}

@@ -197,7 +197,7 @@ const listedWithin = 3 * time.Second
 func (s Store) awaitListed(ctx context.Context, name string, version int) {
 	ctx, cancel := context.WithTimeout(ctx, listedWithin)
 	defer cancel()
-	for {
+	for every := 20 * time.Millisecond; ; every = min(2*every, 500*time.Millisecond) { // lists are rationed
 		list, err := s.List(ctx)
 		listed := 0
 		for _, snippet := range list {
@@ -205,7 +205,7 @@ func (s Store) awaitListed(ctx context.Context, name string, version int) {
 				listed = snippet.Version
 			}
 		}
-		if err != nil || version == 0 && listed == 0 || version > 0 && listed >= version || !pause(ctx, 20*time.Millisecond) {
+		if err != nil || version == 0 && listed == 0 || version > 0 && listed >= version || !pause(ctx, every) {
 			return
 		}
 	}

@@ -32,7 +32,7 @@ func compare(list *[]change, path string, a, b any, hasA, hasB bool) {
 		for _, name := range unionOf(mapA, mapB) {
 			valueA, inA := mapA[name]
 			valueB, inB := mapB[name]
-			compare(list, strings.TrimPrefix(path+"."+visible(name), "."), valueA, valueB, inA, inB)
+			compare(list, strings.TrimPrefix(path+"."+signals.Visible(name), "."), valueA, valueB, inA, inB)
 		}
 		return
 	}

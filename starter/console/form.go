@@ -66,7 +66,7 @@ type former struct{ root json.RawMessage }
 
 func (f *former) input(path, name string, raw, current json.RawMessage, required bool, depth int) *input {
 	s := f.resolve(raw, 0)
-	in := &input{Path: path, Name: visible(name), Help: visible(s.Description), Required: required, Given: len(current) > 0}
+	in := &input{Path: path, Name: signals.Visible(name), Help: signals.Visible(s.Description), Required: required, Given: len(current) > 0}
 	in.Kind = s.kind(current)
 	switch in.Kind {
 	case kindGroup:

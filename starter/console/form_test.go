@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // sent is what a browser sends of a form that nobody touched.
@@ -110,7 +112,7 @@ func TestRestoreTouchesOnlyWhatWasMasked(t *testing.T) {
 }
 
 func TestWhatHidesIsVisible(t *testing.T) {
-	require.Equal(t, "a\\u202eb\\u0000c\\u200bd\ne", visible("a\u202eb\x00c\u200bd\ne"))
+	require.Equal(t, "a\\u202eb\\u0000c\\u200bd\ne", signals.Visible("a\u202eb\x00c\u200bd\ne"))
 	list := arguments(json.RawMessage(`{"z":"é","a\u202e":{"b":1},"password":"p"}`))
 	require.Len(t, list, 3)
 	names := map[string]argument{}

@@ -107,7 +107,7 @@ func newExecutionView(record *signals.Record, passes []codemode.Pass) executionV
 	}
 	for n, text := range strings.Split(strings.TrimRight(record.Code, "\n"), "\n") {
 		failed := record.Position != nil && record.Position.Line == n+1
-		view.Lines = append(view.Lines, codeLine{Number: n + 1, Text: visible(text), Calls: byLine[n+1], Failed: failed})
+		view.Lines = append(view.Lines, codeLine{Number: n + 1, Text: signals.Visible(text), Calls: byLine[n+1], Failed: failed})
 	}
 	view.Events, view.Undo = events(passes, bySeq), undoPlan(record.Log)
 	return view

@@ -30,9 +30,9 @@ type page struct {
 }
 
 var functions = template.FuncMap{
-	"asset": asset, "at": at, "show": show, "showText": showText, "arguments": arguments, "visible": visible,
+	"asset": asset, "at": at, "show": show, "showText": showText, "arguments": arguments, "visible": signals.Visible,
 	"mask": func(raw json.RawMessage) json.RawMessage { return signals.Mask(raw) },
-	"link": executionLink, "plural": plural, "short": func(n int, text string) string { return visible(signals.Cut(text, n)) },
+	"link": executionLink, "plural": plural, "short": func(n int, text string) string { return signals.Visible(signals.Cut(text, n)) },
 	"deref": func(n *int) int { return *n }, "list": func(n ...int) []int { return n }, "first": firstLine, "passEnd": passEnd,
 	"snippet": func(runtime, name string) string {
 		return "/snippets/" + url.PathEscape(runtime) + "/" + url.PathEscape(name)

@@ -6,30 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-// visible makes characters readable that hide, or that reorder the text around them: who decides has to see what is there.
-func visible(text string) string {
-	if !strings.ContainsFunc(text, hides) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if hides(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func hides(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r)
-}
 
 // value is a JSON value to show: a string as its text, anything else indented.
 type value struct {
@@ -60,7 +39,7 @@ func show(raw json.RawMessage) value {
 }
 
 func showText(text string) value {
-	v := value{Text: visible(text), Size: len([]rune(text))}
+	v := value{Text: signals.Visible(text), Size: len([]rune(text))}
 	if v.Size > showUnits {
 		v.Text, v.Cut = string([]rune(v.Text)[:showUnits]), true
 	}
@@ -106,7 +85,7 @@ func arguments(raw json.RawMessage) []argument {
 			return []argument{{value: show(raw)}}
 		}
 		v := show(member)
-		list = append(list, argument{visible(fmt.Sprint(name)), v, v.Text == signals.Masked})
+		list = append(list, argument{signals.Visible(fmt.Sprint(name)), v, v.Text == signals.Masked})
 	}
 	return list
 }

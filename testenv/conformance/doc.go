@@ -12,7 +12,7 @@
 //   - scenario.go, options.go, operations.go: the file format; mistakes in it fail the scenario before it starts
 //   - match.go, check.go: expectations
 //   - run.go, steps.go: what the steps do, through the client that Go programs use
-//   - later.go: what the project does not have yet; such a step fails as "not supported yet"
+//   - features.go: the steps beyond running, deciding and showing; what a file asks for and nobody knows fails as "not supported yet"
 //   - child.go, worker.go: both ends of the pipe to the worker process
 //   - fixtures.go, store.go, mcp.go: the connectors
 package conformance

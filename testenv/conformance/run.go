@@ -38,7 +38,7 @@ func (r *Runner) Run(ctx context.Context, l Loaded) error {
 		return l.Err
 	}
 	s := &run{
-		runner: r, later: today{}, runtime: l.ID + "-" + strings.ToLower(rand.Text()[:10]),
+		runner: r, runtime: l.ID + "-" + strings.ToLower(rand.Text()[:10]),
 		names: map[string]string{}, started: map[string][]string{},
 	}
 	defer s.stop()
@@ -52,9 +52,9 @@ func (r *Runner) Run(ctx context.Context, l Loaded) error {
 
 // run is a scenario under way.
 type run struct {
-	runner  *Runner
-	later   later
-	runtime string // stands for "default"
+	runner   *Runner
+	features features
+	runtime  string // stands for "default"
 
 	worker    *child
 	config    *workerConfig // what the worker runs; nil when nothing
@@ -133,7 +133,7 @@ func thrown(message string) any { return map[string]any{"THROWN": message} }
 // prepare makes worker and client what the options ask for.
 func (s *run) prepare(ctx context.Context, o options) error {
 	clientOptions := codemode.ClientOptions{Runtime: s.runtimeName(o)}
-	if err := s.later.Options(o, &clientOptions); err != nil {
+	if err := s.features.Options(o, &clientOptions); err != nil {
 		return err
 	}
 	c, err := codemode.NewClient(s.runner.temporal, clientOptions)

@@ -174,7 +174,7 @@ func (s *run) executions(ctx context.Context, st step) (any, error) {
 }
 
 func (s *run) rollback(ctx context.Context, _ step) (any, error) {
-	failed, err := s.later.Rollback(ctx, s.client, s.current)
+	failed, err := s.features.Rollback(ctx, s.client, s.current)
 	if failed != "" {
 		return thrown(failed), err
 	}
@@ -185,14 +185,14 @@ func (s *run) expire(ctx context.Context, st step) (any, error) {
 	if err := s.listed(ctx); err != nil {
 		return nil, err
 	}
-	return s.later.Expire(ctx, s.client, milliseconds(get[float64](st.arg)))
+	return s.features.Expire(ctx, s.client, milliseconds(get[float64](st.arg)))
 }
 
 func (s *run) prune(ctx context.Context, st step) (any, error) {
 	if err := s.listed(ctx); err != nil {
 		return nil, err
 	}
-	return s.later.Prune(ctx, s.client, get[int](st.arg))
+	return s.features.Prune(ctx, s.client, get[int](st.arg))
 }
 
 // listed waits until lists show each execution of the scenario with its true status, or as long as lists may lag.
@@ -233,39 +233,39 @@ func contains(records []signals.Record, id string) bool {
 }
 
 func (s *run) remove(ctx context.Context, _ step) (any, error) {
-	return s.later.Delete(ctx, s.client, s.current)
+	return s.features.Delete(ctx, s.client, s.current)
 }
 
 func (s *run) search(ctx context.Context, st step) (any, error) {
-	return s.later.Search(ctx, s.client, get[string](st.arg))
+	return s.features.Search(ctx, s.client, get[string](st.arg))
 }
 
 func (s *run) describe(ctx context.Context, st step) (any, error) {
-	return s.later.Describe(ctx, s.client, get[string](st.arg))
+	return s.features.Describe(ctx, s.client, get[string](st.arg))
 }
 
 func (s *run) tool(ctx context.Context, st step) (any, error) {
-	description, err := s.later.Tool(ctx, s.client, get[toolOptions](st.arg))
+	description, err := s.features.Tool(ctx, s.client, get[toolOptions](st.arg))
 	return map[string]string{"description": description}, err
 }
 
-func (s *run) validate(_ context.Context, st step) (any, error) { return s.later.Validate(st.arg) }
+func (s *run) validate(_ context.Context, st step) (any, error) { return s.features.Validate(st.arg) }
 
 func (s *run) save(ctx context.Context, st step) (any, error) {
-	return s.later.Save(ctx, s.client, get[string](st.arg), s.current, get[string](st.keys["description"]))
+	return s.features.Save(ctx, s.client, get[string](st.arg), s.current, get[string](st.keys["description"]))
 }
 
 func (s *run) snippets(ctx context.Context, _ step) (any, error) {
-	return s.later.Snippets(ctx, s.client)
+	return s.features.Snippets(ctx, s.client)
 }
 
 func (s *run) unsave(ctx context.Context, st step) (any, error) {
-	return s.later.Unsave(ctx, s.client, get[string](st.arg))
+	return s.features.Unsave(ctx, s.client, get[string](st.arg))
 }
 
 func (s *run) util(_ context.Context, st step) (any, error) {
 	args := get[[]json.RawMessage](st.keys["args"])
-	return s.later.Util(get[string](st.arg), args)
+	return s.features.Util(get[string](st.arg), args)
 }
 
 func (s *run) nothing(context.Context, step) (any, error) { return absent{}, nil }

@@ -1,4 +1,4 @@
-// Build bundles the prelude's sources into dist, lowered for goja. Run it from sandbox/prelude after `npm ci`.
+// Command build bundles the prelude's sources into dist, lowered for goja. Run it from sandbox/prelude after `npm ci`.
 package main
 
 import (

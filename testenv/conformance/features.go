@@ -18,36 +18,15 @@ type notSupported string
 
 func (n notSupported) Error() string { return "not supported yet: " + string(n) }
 
-// later is what the steps need beyond what the project has today. A new feature is plugged in by giving its method here
-// a body; the connector api (fixtures.connector) is its other gap.
-// Answers are encoded as JSON.
-type later interface {
-	// Options applies what a scenario asks of worker and client beyond names, connectors and timeout.
-	Options(o options, c *codemode.ClientOptions) error
-	// Rollback answers with the message when a revert failed.
-	Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error)
-	Expire(ctx context.Context, c *codemode.Client, maxAge time.Duration) (any, error)
-	Prune(ctx context.Context, c *codemode.Client, keep int) (any, error)
-	Delete(ctx context.Context, c *codemode.Client, id string) (any, error)
-	Search(ctx context.Context, c *codemode.Client, query string) (any, error)
-	Describe(ctx context.Context, c *codemode.Client, target string) (any, error)
-	Tool(ctx context.Context, c *codemode.Client, t toolOptions) (description string, err error)
-	Validate(input json.RawMessage) (any, error)
-	Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error)
-	Snippets(ctx context.Context, c *codemode.Client) (any, error)
-	Unsave(ctx context.Context, c *codemode.Client, name string) (any, error)
-	// Util calls a pure function by its name in the reference.
-	Util(function string, args []json.RawMessage) (any, error)
-}
-
 type toolOptions struct {
 	Description    string            `json:"description"`
 	ConnectorHints map[string]string `json:"connectorHints"`
 }
 
-type today struct{}
+// features are what the steps need beyond running, deciding and showing. Answers are encoded as JSON.
+type features struct{}
 
-func (today) Options(o options, c *codemode.ClientOptions) error {
+func (features) Options(o options, c *codemode.ClientOptions) error {
 	c.MaxExecutions = o.MaxExecutions
 	switch o.Transform {
 	case "wrap":
@@ -61,7 +40,7 @@ func (today) Options(o options, c *codemode.ClientOptions) error {
 }
 
 // Rollback of an execution that does not exist does nothing.
-func (today) Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error) {
+func (features) Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error) {
 	r, err := c.Rollback(ctx, id, "")
 	if err == nil && r.Err() != nil {
 		failed = r.Err().Error()
@@ -72,46 +51,48 @@ func (today) Rollback(ctx context.Context, c *codemode.Client, id string) (faile
 	return failed, err
 }
 
-func (today) Expire(ctx context.Context, c *codemode.Client, maxAge time.Duration) (any, error) {
+func (features) Expire(ctx context.Context, c *codemode.Client, maxAge time.Duration) (any, error) {
 	return c.Expire(ctx, maxAge)
 }
 
-func (today) Prune(ctx context.Context, c *codemode.Client, keep int) (any, error) {
+func (features) Prune(ctx context.Context, c *codemode.Client, keep int) (any, error) {
 	return c.Prune(ctx, keep)
 }
 
-func (today) Delete(ctx context.Context, c *codemode.Client, id string) (any, error) {
+func (features) Delete(ctx context.Context, c *codemode.Client, id string) (any, error) {
 	return c.Delete(ctx, id)
 }
 
-func (today) Search(ctx context.Context, c *codemode.Client, query string) (any, error) {
+func (features) Search(ctx context.Context, c *codemode.Client, query string) (any, error) {
 	return c.Search(ctx, query, codemode.SearchOptions{})
 }
 
-func (today) Describe(ctx context.Context, c *codemode.Client, target string) (any, error) {
+func (features) Describe(ctx context.Context, c *codemode.Client, target string) (any, error) {
 	return c.Describe(ctx, target)
 }
 
-func (today) Tool(ctx context.Context, c *codemode.Client, t toolOptions) (string, error) {
+func (features) Tool(ctx context.Context, c *codemode.Client, t toolOptions) (string, error) {
 	tool, err := c.Tool(ctx, codemode.ToolOptions{Description: t.Description, Hints: t.ConnectorHints})
 	return tool.Description, err
 }
 
-func (today) Validate(input json.RawMessage) (any, error) {
+func (features) Validate(input json.RawMessage) (any, error) {
 	return discovery.ValidateToolInput(input), nil
 }
 
-func (today) Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error) {
+func (features) Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error) {
 	return c.SaveSnippet(ctx, name, signals.SaveSnippet{From: id, Description: description, Force: true})
 }
 
-func (today) Snippets(ctx context.Context, c *codemode.Client) (any, error) { return c.Snippets(ctx) }
+func (features) Snippets(ctx context.Context, c *codemode.Client) (any, error) {
+	return c.Snippets(ctx)
+}
 
-func (today) Unsave(ctx context.Context, c *codemode.Client, name string) (any, error) {
+func (features) Unsave(ctx context.Context, c *codemode.Client, name string) (any, error) {
 	return c.DeleteSnippet(ctx, name)
 }
 
-func (today) Util(function string, args []json.RawMessage) (any, error) {
+func (features) Util(function string, args []json.RawMessage) (any, error) {
 	call, ok := utilities[function]
 	if !ok {
 		return nil, notSupported("util " + function)
