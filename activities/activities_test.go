@@ -86,13 +86,16 @@ func TestAdmission(t *testing.T) {
 	ok := func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }
 	asking := method("ask", connectors.Read, ok)
 	asking.RequiresApproval = true
+	some := method("some", connectors.Read, ok)
+	some.ApprovalFor = func(json.RawMessage) (bool, error) { return false, nil }
 	strict := method("strict", connectors.Read, ok)
 	strict.InputSchema = json.RawMessage(`{"type":"object","required":["id"]}`)
-	h := &host{Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, strict)}
+	h := &host{Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, some, strict)}
 	admit := func(name string) sandbox.Admission { return h.Admit(sandbox.Call{Connector: "store", Method: name}) }
-	require.Equal(t, sandbox.Admission{Class: "read"}, admit("read"))
+	require.Equal(t, sandbox.Admission{Class: "read", EveryCall: true}, admit("read"))
 	require.True(t, admit("write").Gated, "what says nothing of itself is a write")
 	require.True(t, admit("ask").Approval && admit("ask").Gated, "approval always gates")
+	require.False(t, admit("some").Gated || admit("some").EveryCall, "the next call's arguments may need approval")
 	require.Contains(t, admit("strict").Refused.Message, "id")
 	h.OwnQueues = []string{"store"}
 	require.True(t, admit("read").Gated, "another worker makes it")

@@ -28,7 +28,7 @@ type host struct {
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
 func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
-		return sandbox.Admission{Class: string(connectors.Read)}
+		return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
 	}
 	method, err := h.Connectors.Lookup(c.Connector, c.Method)
 	if err != nil {
@@ -42,8 +42,9 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 		return refused(err)
 	}
 	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
+	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient
 	return sandbox.Admission{
-		Gated:     approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient,
+		Gated: gated, EveryCall: !gated && !method.MayNeedApproval(),
 		Approval:  approval || method.ResolvedByClient, // it waits for a person
 		Class:     string(method.Class),
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,

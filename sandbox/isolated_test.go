@@ -302,3 +302,40 @@ func TestLateAnswerIsNotTheNextPass(t *testing.T) {
 	require.Nil(t, r.Failure)
 	requireValue(t, `"of the second pass"`, r)
 }
+
+// changingHost admits every call of a method as inline, then changes its mind.
+type changingHost struct {
+	asked int
+	later Admission
+}
+
+func (h *changingHost) Admit(Call) Admission {
+	if h.asked++; h.asked == 1 {
+		return Admission{Class: "read", EveryCall: true}
+	}
+	return h.later
+}
+
+func (h *changingHost) Call(_ context.Context, c Call) Settlement { return Settlement{Value: c.Args} }
+
+// TestAdmittedOnce: a child asks once about a method whose every call is inline. The worker looks at each call's
+// arguments all the same, and makes none that it would not admit.
+func TestAdmittedOnce(t *testing.T) {
+	pass := Pass{Code: `return [await store.echo(1), await store.echo(2).catch(e => e.message)]`, Connectors: []string{"store"}}
+	run := func(later Admission) (Result, int) {
+		host := &changingHost{later: later}
+		r, err := pool().Run(context.Background(), pass, host)
+		require.NoError(t, err)
+		require.Nil(t, r.Failure)
+		return r, host.asked
+	}
+	r, asked := run(Admission{Class: "read", EveryCall: true})
+	requireValue(t, `[1,2]`, r)
+	require.Equal(t, 2, asked, "by the child, and when the second call is made")
+	r, _ = run(Admission{Refused: &CallError{Message: "bad arguments"}})
+	requireValue(t, `[1,"bad arguments"]`, r)
+	require.Len(t, r.Entries, 2)
+	r, _ = run(Admission{Gated: true, Class: "write"})
+	require.Equal(t, Blocked, r.End)
+	require.Equal(t, 1, r.Blocked[0].Seq)
+}

@@ -55,7 +55,11 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 	if err := startOnThread(cmd); err != nil {
 		return nil, err
 	}
-	p.stdin, p.link = in, newLink(out, in, maxFrameToWorker)
+	from, err := newPipeReader(out.(*os.File))
+	if err != nil {
+		return nil, err
+	}
+	p.stdin, p.link = in, newLink(from, in, maxFrameToWorker)
 	return p, p.greet()
 }
 
@@ -243,10 +247,14 @@ func (s *session) call(body []byte) error {
 		return err
 	}
 	class, admitted := s.inline[c.Seq]
-	if !admitted && !s.refreshed(c.Call) {
-		return fmt.Errorf("the sandbox child started %s.%s, which is not an inline call", c.Connector, c.Method)
-	}
 	delete(s.inline, c.Seq)
+	if !admitted { // a call of a method that need not be asked about again, or a read of the log that is made anew
+		a := s.host.Admit(c.Call)
+		if a.Gated || a.Refused != nil {
+			return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: a.Refused, Escalate: a.Gated}})
+		}
+		class = a.Class
+	}
 	c.class = class
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,12 +264,6 @@ func (s *session) call(body []byte) error {
 	s.issued = append(s.issued, c)
 	go s.make(c)
 	return nil
-}
-
-// refreshed: a reexecute read of the log is made anew without being admitted again.
-func (s *session) refreshed(c Call) bool {
-	a := s.host.Admit(c)
-	return a.Ephemeral && !a.Gated && a.Refused == nil
 }
 
 func (s *session) make(c *inlineCall) {

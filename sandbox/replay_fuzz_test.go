@@ -203,7 +203,7 @@ func (h *fuzzHost) Admit(c Call) Admission {
 	case strings.HasPrefix(c.Method, "w_"), h.draw(4) == 0:
 		return Admission{Gated: true, Class: "write"}
 	}
-	return Admission{Class: "read"}
+	return Admission{Class: "read", EveryCall: h.draw(2) == 0}
 }
 
 func (h *fuzzHost) Call(_ context.Context, c Call) Settlement {

@@ -22,7 +22,8 @@ func WithWaiting(ctx context.Context, report func(waiting bool)) context.Context
 
 // Host answers the calls of a running pass.
 type Host interface {
-	// Admit says how a call will be made. It is asked once per live call, in issue order, and does no I/O.
+	// Admit says how a call will be made. It is asked in issue order, about every live call but those of which
+	// Admission.EveryCall has told already, and does no I/O.
 	Admit(Call) Admission
 	// Call makes a call admitted as inline. At most Limits.Parallel run at once, each on a goroutine of its own.
 	Call(context.Context, Call) Settlement
@@ -112,6 +113,9 @@ type Admission struct {
 	Class     string
 	Ephemeral bool
 	Timeout   time.Duration
+	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again in
+	// the same pass. Only inline calls have it.
+	EveryCall bool
 }
 
 // Settlement is how an inline call ended.

@@ -112,11 +112,7 @@ func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
 	return codemode.NewWorker(context.Background(), t, o)
 }
 
-// tick is the unit of processor times in /proc.
-const tick = 10 * time.Millisecond
-
-// processorTime is what the worker has used, with its sandbox children, those that have ended too; 0 where the system
-// does not tell.
+// processorTime is what the worker has used, with the sandbox children that it has; 0 where the system does not tell.
 func (p *process) processorTime() time.Duration {
 	var total time.Duration
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -129,7 +125,8 @@ func (p *process) processorTime() time.Duration {
 	return total
 }
 
-// readStat reads a process's number, its parent's, and the processor time of itself and of the children it waited for.
+// readStat reads a process's number, its parent's, and the processor time of its threads, in nanoseconds: the system's
+// ticks would miss a worker that runs for less than one at a time.
 func readStat(path string) (pid, parent int, used time.Duration, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -137,14 +134,18 @@ func readStat(path string) (pid, parent int, used time.Duration, err error) {
 	}
 	name, rest, ok := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
-	if !ok || len(fields) < 15 {
+	if !ok || len(fields) < 2 {
 		return 0, 0, 0, errors.New("not the stat of a process")
 	}
 	pid, _ = strconv.Atoi(strings.Fields(name)[0])
 	parent, _ = strconv.Atoi(fields[1])
-	for _, field := range fields[11:15] {
-		n, _ := strconv.Atoi(field)
-		used += time.Duration(n) * tick
+	threads, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "task/*/schedstat"))
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread)
+		if onCPU, _, ok := strings.Cut(string(text), " "); ok {
+			n, _ := strconv.ParseInt(onCPU, 10, 64)
+			used += time.Duration(n)
+		}
 	}
 	return pid, parent, used, nil
 }

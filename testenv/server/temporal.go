@@ -57,7 +57,7 @@ var dynamicConfig = dynamicconfig.StaticClient{
 }
 
 func newTemporal(p settings) (temporal.Server, error) {
-	store, err := prepareStore(p)
+	s, err := prepareStores(p)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func newTemporal(p settings) (temporal.Server, error) {
 	for _, name := range services {
 		hosts[name] = static.SingleLocalHost(p.hostPort(name))
 	}
-	s, err := temporal.NewServer(
-		temporal.WithConfig(serverConfig(p, store)),
+	backend, err := temporal.NewServer(
+		temporal.WithConfig(serverConfig(p, s)),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(hosts),
 		temporal.WithDynamicConfigClient(dynamicConfig),
@@ -79,17 +79,17 @@ func newTemporal(p settings) (temporal.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure the Temporal server: %w", err)
 	}
-	return s, nil
+	return backend, nil
 }
 
-func serverConfig(p settings, store *config.SQL) *config.Config {
+func serverConfig(p settings, s stores) *config.Config {
 	var c config.Config
 	c.Global.Membership.BroadcastAddress = p.host
 	c.Persistence = config.Persistence{
-		DefaultStore:     "sqlite",
-		VisibilityStore:  "sqlite",
+		DefaultStore:     "main",
+		VisibilityStore:  "visibility",
 		NumHistoryShards: 1,
-		DataStores:       map[string]config.DataStore{"sqlite": {SQL: store}},
+		DataStores:       map[string]config.DataStore{"main": {SQL: s.main}, "visibility": {SQL: s.visibility}},
 	}
 	c.ClusterMetadata = &cluster.Config{
 		FailoverVersionIncrement: 10,
@@ -115,43 +115,59 @@ func serverConfig(p settings, store *config.SQL) *config.Config {
 	return &c
 }
 
-// prepareStore makes the schema and the namespace. Both are there before the server starts, so that it need not be
+// stores are where the server keeps its state.
+type stores struct{ main, visibility *config.SQL }
+
+// prepareStores makes the schema and the namespace. Both are there before the server starts, so that it need not be
 // told of the namespace through its API and then be waited for.
-func prepareStore(p settings) (*config.SQL, error) {
-	store := &config.SQL{PluginName: sqlite.PluginName}
-	if p.db == "" {
-		store.DatabaseName = "codemode-" + uuid.NewString()
-		store.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
-	} else if err := openFile(store, p.db); err != nil {
-		return nil, err
-	}
+func prepareStores(p settings) (stores, error) {
 	namespace, err := sqliteschema.NewNamespaceConfig(clusterName, p.namespace, false, searchAttributes)
 	if err != nil {
-		return nil, fmt.Errorf("describe namespace %q: %w", p.namespace, err)
+		return stores{}, fmt.Errorf("describe namespace %q: %w", p.namespace, err)
 	}
 	namespace.Detail.Config.Retention = durationpb.New(retention)
-	if err := sqliteschema.CreateNamespaces(store, namespace); err != nil {
-		return nil, fmt.Errorf("create namespace %q in %s: %w", p.namespace, storeName(p), err)
+	s, created, err := openStores(p.db)
+	if err != nil {
+		return stores{}, err
 	}
-	return store, nil
+	if err := sqliteschema.CreateNamespaces(s.main, namespace); err != nil {
+		return stores{}, fmt.Errorf("create namespace %q in %s: %w", p.namespace, storeName(p), err)
+	}
+	if created {
+		err = dropIndexes(s.visibility, namespace.Detail.Config.CustomSearchAttributeAliases)
+	}
+	return s, err
 }
 
-func openFile(store *config.SQL, path string) error {
-	path, err := filepath.Abs(path)
+// openStores opens a file for all, or memory, and tells whether the tables were made for it.
+func openStores(path string) (s stores, created bool, err error) {
+	if path != "" {
+		s.main = &config.SQL{PluginName: sqlite.PluginName}
+		created, err = openFile(s.main, path)
+		s.visibility = s.main
+		return s, created, err
+	}
+	name := "codemode-" + uuid.NewString()
+	s = stores{inMemory(name), inMemory(name + "-visibility")}
+	return s, true, openInMemory(s.visibility)
+}
+
+func openFile(store *config.SQL, path string) (created bool, err error) {
+	path, err = filepath.Abs(path)
 	if err != nil {
-		return fmt.Errorf("database %s: %w", path, err)
+		return false, fmt.Errorf("database %s: %w", path, err)
 	}
 	store.DatabaseName = path
 	// A write-ahead log survives a killed process and spares every transaction a flush to the disk.
 	store.ConnectAttributes = map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		err = sqliteschema.SetupSchema(store)
+		created, err = true, sqliteschema.SetupSchema(store)
 	}
 	if err != nil {
-		return fmt.Errorf("database %s: %w", path, err)
+		return false, fmt.Errorf("database %s: %w", path, err)
 	}
-	return nil
+	return created, nil
 }
 
 func storeName(p settings) string {

@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be woken
+// takes longer than the answer, so it looks for a while before it sleeps; but not where looking was of no use lately, as
+// while calls are made that take their time, or on a machine that is busy.
+type pipeReader struct {
+	file   *os.File
+	conn   syscall.RawConn
+	misses int // waits in a row that took longer than it looks
+}
+
+// lookFor is how long a reader looks before it sleeps.
+const lookFor = 150 * time.Microsecond
+
+// maxMisses is how many long waits in a row it takes to sleep at once.
+const maxMisses = 2
+
+func newPipeReader(f *os.File) (io.Reader, error) {
+	conn, err := f.SyscallConn()
+	if err != nil || runtime.NumCPU() == 1 {
+		return f, err
+	}
+	return &pipeReader{file: f, conn: conn}, nil
+}
+
+func (r *pipeReader) Read(b []byte) (n int, err error) {
+	began := time.Now()
+	for r.misses < maxMisses && time.Since(began) < lookFor {
+		var there bool
+		if n, there, err = r.look(b); there {
+			r.misses = 0
+			return n, err
+		}
+		runtime.Gosched()
+	}
+	n, err = r.file.Read(b)
+	if time.Since(began) < 4*lookFor { // a sleep and its end take a while by themselves
+		r.misses = 0
+	} else {
+		r.misses++
+	}
+	return n, err
+}
+
+// look reads what is there, without waiting.
+func (r *pipeReader) look(b []byte) (n int, there bool, err error) {
+	failed := r.conn.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), b)
+		return true
+	})
+	switch {
+	case failed != nil:
+		return 0, true, failed
+	case err == syscall.EAGAIN || err == syscall.EINTR:
+		return 0, false, nil
+	case n == 0 && err == nil:
+		return 0, true, io.EOF
+	}
+	return n, true, err
+}
