@@ -51,8 +51,13 @@ func childMain() {
 	if err := c.link.send(frameReady, readyMessage{Version: engineVersion(), Layers: layers}); err != nil {
 		os.Exit(exitBroken)
 	}
-	for c.serve() {
-	}
+	ended := make(chan struct{})
+	go func() { // while a program initialises, its first goroutine is tied to a thread: every switch to it wakes that
+		defer close(ended)
+		for c.serve() {
+		}
+	}()
+	<-ended
 	os.Exit(exitDone)
 }
 
@@ -120,11 +125,9 @@ func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 	c.mu.Lock()
 	c.pending, c.admission, c.inline = map[int]chan Settlement{}, make(chan Admission, 1), map[string]Admission{}
 	c.mu.Unlock()
-	done := make(chan Result, 1)
-	go func() { done <- run(body) }()
 	answers := make(chan bool)
 	go c.listen(answers)
-	result := <-done
+	result := run(body) // here, on a stack that has grown with the passes before
 	c.calling.Lock() // no call follows the result
 	err := c.link.send(frameResult, result)
 	c.calling.Unlock()

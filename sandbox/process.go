@@ -117,10 +117,11 @@ type session struct {
 	ctx      context.Context
 	deadline int64 // of the pass, epoch milliseconds
 	mu       sync.Mutex
-	inline   map[int]string // classes of the calls that may be started, by seq
-	issued   []*inlineCall  // in the order in which they were started
-	open     int            // of these, not settled
-	over     bool           // the pass has ended: the child would take a settlement for one of its next pass
+	inline   map[int]string   // classes of the calls that may be started, by seq
+	issued   []*inlineCall    // in the order in which they were started
+	open     int              // of these, not settled
+	calls    chan *inlineCall // to a goroutine that has made one
+	over     bool             // the pass has ended: the child would take a settlement for one of its next pass
 }
 
 type inlineCall struct {
@@ -135,7 +136,7 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timeout := pass.Limits.withDefaults().Timeout
-	s := &session{p: p, host: host, ctx: ctx, deadline: time.Now().Add(timeout).UnixMilli(), inline: map[int]string{}}
+	s := &session{p: p, host: host, ctx: ctx, deadline: time.Now().Add(timeout).UnixMilli(), inline: map[int]string{}, calls: make(chan *inlineCall)}
 	overdue := make(chan *Failure, 1)
 	timer := time.AfterFunc(timeout+killGrace, func() {
 		overdue <- p.overdue()
@@ -262,8 +263,23 @@ func (s *session) call(body []byte) error {
 		return errFlood
 	}
 	s.issued = append(s.issued, c)
-	go s.make(c)
+	select {
+	case s.calls <- c:
+	default:
+		go s.makeCalls(c)
+	}
 	return nil
+}
+
+// makeCalls makes a call, then others for as long as the pass runs: the stack has grown by then.
+func (s *session) makeCalls(c *inlineCall) {
+	for s.make(c); ; s.make(c) {
+		select {
+		case c = <-s.calls:
+		case <-s.ctx.Done():
+			return
+		}
+	}
 }
 
 func (s *session) make(c *inlineCall) {
