@@ -128,7 +128,7 @@ func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 	answers := make(chan bool)
 	go c.listen(answers)
 	result := run(body) // here, on a stack that has grown with the passes before
-	c.calling.Lock() // no call follows the result
+	c.calling.Lock()    // no call follows the result
 	err := c.link.send(frameResult, result)
 	c.calling.Unlock()
 	if err != nil {

@@ -96,7 +96,8 @@ type OpenCall struct {
 
 // Call is one use of a connector method by the program. Missing Args are JavaScript's undefined.
 type Call struct {
-	Seq       int // from 0; from -1 down of internal calls
+	_         struct{} `cbor:",toarray"`
+	Seq       int      // from 0; from -1 down of internal calls
 	Connector string
 	Method    string
 	Args      json.RawMessage
@@ -133,11 +134,13 @@ type CallError struct {
 
 // Position is a place in the model's source, both from 1.
 type Position struct {
+	_            struct{} `cbor:",toarray"`
 	Line, Column int
 }
 
 // Entry is one settled call or fired timer.
 type Entry struct {
+	_         struct{} `cbor:",toarray"` // a log may have thousands, each with the same names
 	Timer     bool
 	ID        int // seq of a call, number of a timer
 	Connector string
