@@ -134,7 +134,6 @@ type CallError struct {
 
 // Position is a place in the model's source, both from 1.
 type Position struct {
-	_            struct{} `cbor:",toarray"`
 	Line, Column int
 }
 
