@@ -173,7 +173,8 @@ func (r *run) check(ctx context.Context, runtime string, a *actor, lifeErr error
 	case err != nil || record == nil:
 		f.problem(&f.Stuck, a.id, "has no record: %v (%v)", err, lifeErr)
 	case lifeErr != nil:
-		f.problem(&f.Stuck, a.id, "did not get to its end: %v; it is %s after %d passes; what happened: %s", lifeErr, record.Status, record.Passes, strings.Join(a.trail, "; "))
+		f.problem(&f.Stuck, a.id, "did not get to its end: %v; it is %s after %d passes; what happened: %s; the last events: %s", lifeErr, record.Status, record.Passes, strings.Join(a.trail, "; "),
+			lastEvents(ctx, r.cluster.raw, runtime, a.id))
 	default:
 		if failed > 0 {
 			f.problem(&f.Divergences, a.id, "%d workflow tasks failed", failed)
