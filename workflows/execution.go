@@ -29,10 +29,7 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 	if err := e.handle(ctx); err != nil {
 		return signals.ExecutionResult{}, err
 	}
-	workflow.Go(ctx, func(ctx workflow.Context) {
-		ctx.Done().Receive(ctx, nil)
-		e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
-	})
+	e.listen(ctx)
 	// Everything else runs detached: a cancelled execution still awaits and logs the calls that run.
 	main, _ := workflow.NewDisconnectedContext(ctx)
 	e.run(main)
@@ -64,6 +61,7 @@ type execution struct {
 	inline  int
 	gated   int
 
+	mailboxes []mailbox
 	decisions []signals.Given             // taken since the newest pass started
 	decided   bool                        // one of them needs a pass
 	always    map[string]signals.Decision // approvals for the rest of the execution, by method

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -22,12 +23,12 @@ const (
 // handle sets up signals, updates and queries. Each decision comes as a signal and as an update of the same name.
 func (e *execution) handle(ctx workflow.Context) error {
 	return errors.Join(
-		handle(ctx, signals.SignalApprove, "Let pending calls run. "+approveShape, decide[signals.Approve](e)),
-		handle(ctx, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, decide[signals.Reject](e)),
-		handle(ctx, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape, decide[signals.Retry](e)),
-		handle(ctx, signals.SignalResolve, "Give the result of a pending call. "+resolveShape, decide[signals.Resolve](e)),
-		handle(ctx, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, e.rollback),
-		handle(ctx, signals.SignalExpire, "End the execution if it is paused.", e.expire),
+		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decide[signals.Approve](e)),
+		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, decide[signals.Reject](e)),
+		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape, decide[signals.Retry](e)),
+		handle(ctx, e, signals.SignalResolve, "Give the result of a pending call. "+resolveShape, decide[signals.Resolve](e)),
+		handle(ctx, e, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, e.rollback),
+		handle(ctx, e, signals.SignalExpire, "End the execution if it is paused.", e.expire),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
 			Description: `The next outcome after a pass: {"after": 0}. Answers with status "running" after 20 s: ask again.`,
 			Validator:   func(workflow.Context, signals.Wait) error { return e.admitWaiter() },
@@ -45,27 +46,44 @@ const (
 )
 
 // handle serves a signal and the update of the same name, which answers whether it applied.
-func handle[T any](ctx workflow.Context, name, description string, take func(workflow.Context, T) signals.Verdict) error {
-	listen(ctx, name, description, func(ctx workflow.Context, payload T) { take(ctx, payload) })
+func handle[T any](ctx workflow.Context, e *execution, name, description string, take func(workflow.Context, T) signals.Verdict) error {
+	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
+	e.mailboxes = append(e.mailboxes, mailbox{channel, func(ctx workflow.Context) {
+		for m := new(T); channel.ReceiveAsync(m); m = new(T) {
+			take(ctx, *m)
+		}
+	}})
 	update := func(ctx workflow.Context, payload T) (signals.Verdict, error) { return take(ctx, payload), nil }
 	return workflow.SetUpdateHandlerWithOptions(ctx, name, update, workflow.UpdateHandlerOptions{Description: description})
 }
 
-func decide[T signals.Message](e *execution) func(workflow.Context, T) signals.Verdict {
-	return func(ctx workflow.Context, m T) signals.Verdict { return e.take(ctx, m) }
+// mailbox is where the signals of one name come in.
+type mailbox struct {
+	workflow.ReceiveChannel
+	empty func(workflow.Context)
 }
 
-// listen serves a signal for as long as the workflow runs.
-func listen[T any](ctx workflow.Context, name, description string, take func(workflow.Context, T)) {
-	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
-	workflow.Go(ctx, func(ctx workflow.Context) {
-		ctx, _ = workflow.NewDisconnectedContext(ctx)
+// listen serves signals, and the request to cancel, for as long as the workflow runs. One coroutine does it all: the SDK
+// resumes every one there is each time that anything happens.
+func (e *execution) listen(ctx workflow.Context) {
+	workflow.Go(ctx, func(root workflow.Context) {
+		ctx, _ := workflow.NewDisconnectedContext(root)
+		cancelled := func() bool { return root.Err() != nil && e.end == nil }
+		came := func(m mailbox) bool { return m.Len() > 0 }
 		for {
-			var payload T
-			channel.Receive(ctx, &payload)
-			take(ctx, payload)
+			_ = workflow.Await(ctx, func() bool { return cancelled() || slices.ContainsFunc(e.mailboxes, came) })
+			if cancelled() {
+				e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
+			}
+			for _, m := range e.mailboxes {
+				m.empty(ctx)
+			}
 		}
 	})
+}
+
+func decide[T signals.Message](e *execution) func(workflow.Context, T) signals.Verdict {
+	return func(ctx workflow.Context, m T) signals.Verdict { return e.take(ctx, m) }
 }
 
 func (e *execution) admitWaiter() error {

@@ -64,7 +64,7 @@ func historyIsFull(ctx workflow.Context) bool {
 
 func rollbackPlan(ctx workflow.Context, in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: "rollback-plan", StartToCloseTimeout: 5 * time.Minute, Summary: "what " + in.ExecutionID + " did that can be undone",
+		ActivityID: "rollback-plan", StartToCloseTimeout: time.Minute, Summary: "what " + in.ExecutionID + " did that can be undone",
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 20},
 	})
 	var plan signals.RollbackPlan

@@ -78,7 +78,8 @@ type suite struct {
 	long          *answers
 }
 
-// sizes of the parts, for full and quick runs. The quick ones keep what the goals compare.
+// sizes of the parts, for full and quick runs. The quick ones keep what the goals compare. Without reads the baseline is
+// what no workflow can do without: to be started and to end.
 type sizes struct {
 	reads, writes, resume []int
 	throughput            [][2]int // concurrent, executions
@@ -89,7 +90,7 @@ func sizesOf(o options) sizes {
 		return sizes{reads: []int{10, 100}, writes: []int{5, 50}, resume: []int{0, 1000}, throughput: [][2]int{{1, 4}, {8, 16}}}
 	}
 	return sizes{
-		reads: []int{1, 10, 100, 1000}, writes: []int{1, 10, 50, 500}, resume: []int{0, 100, 1000},
+		reads: []int{0, 1, 10, 100, 1000}, writes: []int{1, 10, 50, 500}, resume: []int{0, 100, 1000},
 		throughput: [][2]int{{1, 12}, {8, 40}, {32, 96}},
 	}
 }
