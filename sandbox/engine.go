@@ -92,6 +92,7 @@ type completion struct {
 	err   *CallError
 	at    int64
 	gated bool // escalated instead of settled
+	as    *Admission
 }
 
 // errStopped unwinds the loop after the first interrupt; nothing may drive the runtime after it.
@@ -382,6 +383,9 @@ func (e *engine) arrived(c completion) {
 	}
 	delete(e.running, c.call.Seq)
 	if c.gated {
+		if c.as != nil {
+			c.call.admission = *c.as
+		}
 		e.block(c.call)
 		return
 	}

@@ -335,7 +335,9 @@ func TestAdmittedOnce(t *testing.T) {
 	r, _ = run(Admission{Refused: &CallError{Message: "bad arguments"}})
 	requireValue(t, `[1,"bad arguments"]`, r)
 	require.Len(t, r.Entries, 2)
-	r, _ = run(Admission{Gated: true, Class: "write"})
+	r, _ = run(Admission{Gated: true, Approval: true, Class: "write"})
 	require.Equal(t, Blocked, r.End)
 	require.Equal(t, 1, r.Blocked[0].Seq)
+	require.True(t, r.Blocked[0].Approval, "what it has become counts")
+	require.Equal(t, "write", r.Blocked[0].Class)
 }

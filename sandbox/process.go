@@ -251,8 +251,11 @@ func (s *session) call(body []byte) error {
 	delete(s.inline, c.Seq)
 	if !admitted { // a call of a method that need not be asked about again, or a read of the log that is made anew
 		a := s.host.Admit(c.Call)
-		if a.Gated || a.Refused != nil {
-			return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: a.Refused, Escalate: a.Gated}})
+		switch {
+		case a.Refused != nil:
+			return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: a.Refused}})
+		case a.Gated: // the method has changed meanwhile
+			return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
 		}
 		class = a.Class
 	}

@@ -123,8 +123,9 @@ type Admission struct {
 type Settlement struct {
 	Value json.RawMessage // missing: undefined
 	Err   *CallError
-	// Escalate: the call is to be made as a gated one after all.
+	// Escalate: the call is to be made as a gated one after all; As says how, if not as it was admitted.
 	Escalate bool
+	As       *Admission
 }
 
 // CallError is how a call failed. Programs see an Error with this name and message, and the idempotency key if given.

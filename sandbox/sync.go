@@ -134,6 +134,6 @@ func (e *engine) start(c *call) {
 	ctx := e.ctx // of this pass, whenever the goroutine begins
 	go func() {
 		s := e.host.Call(ctx, c.Call)
-		e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate}
+		e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate, as: s.As}
 	}()
 }
