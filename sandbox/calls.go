@@ -244,7 +244,7 @@ func (e *engine) refresh(c *call, entry Entry) error {
 	}
 	entry.Value, entry.Err = s.Value, s.Err
 	if s.Escalate {
-		entry.Err = &CallError{Message: fmt.Sprintf("%s.%s could not be read again in time", c.Connector, c.Method)}
+		entry.Err = &CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
 	}
 	e.record(entry)
 	return e.deliver(c, entry.Value, entry.Err, entry.At)

@@ -3,12 +3,10 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -61,19 +59,6 @@ func childMain() {
 	os.Exit(exitDone)
 }
 
-// polled makes reading a pipe wait in the Go scheduler, not in a system call that keeps the only processor for a while.
-func polled(pipe *os.File) io.Reader {
-	fd := pipe.Fd()
-	if syscall.SetNonblock(int(fd), true) != nil {
-		return pipe
-	}
-	r, err := newPipeReader(os.NewFile(fd, pipe.Name()))
-	if err != nil {
-		return pipe
-	}
-	return r
-}
-
 func parseChildConfig(args []string) childConfig {
 	var c childConfig
 	if len(args) != 3 {
@@ -93,11 +78,12 @@ type child struct {
 	memory   int64
 	parked   *engine // of the newest pass
 
+	inline map[string]Admission // of methods whose every call is admitted so; for the engine's goroutine
+
 	calling   sync.Mutex // apart from mu, so that settlements are taken whatever else waits for the pipe
 	mu        sync.Mutex
 	pending   map[int]chan Settlement
 	admission chan Admission
-	inline    map[string]Admission // of methods whose every call is admitted so
 }
 
 // serve runs the next pass; false when the worker has closed the pipe.

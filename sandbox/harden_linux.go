@@ -18,6 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ownBinary is what this process runs, even when another has taken its place in the file system.
+func ownBinary() (string, error) { return "/proc/self/exe", nil }
+
 // setAttributes makes the child die with its worker, and gives it namespaces of its own where asked.
 func setAttributes(cmd *exec.Cmd, namespaces bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

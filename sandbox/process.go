@@ -32,7 +32,7 @@ type process struct {
 const readyWithin = 20 * time.Second
 
 func startProcess(memory int64, namespaces bool) (*process, error) {
-	self, err := os.Executable()
+	self, err := ownBinary()
 	if err != nil {
 		return nil, err
 	}
@@ -110,33 +110,12 @@ func (p *process) end() string {
 	return strings.TrimSpace(p.cmd.ProcessState.String() + " " + p.stderr.String())
 }
 
-// session is one pass in a child, seen from the worker.
-type session struct {
-	p        *process
-	host     Host
-	ctx      context.Context
-	deadline int64 // of the pass, epoch milliseconds
-	mu       sync.Mutex
-	inline   map[int]string   // classes of the calls that may be started, by seq
-	issued   []*inlineCall    // in the order in which they were started
-	open     int              // of these, not settled
-	calls    chan *inlineCall // to a goroutine that has made one
-	over     bool             // the pass has ended: the child would take a settlement for one of its next pass
-}
-
-type inlineCall struct {
-	Call
-	settlement *Settlement
-	at         int64
-	class      string
-}
-
 // run drives a pass. healthy says whether the child may serve another.
 func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result, healthy bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timeout := pass.Limits.withDefaults().Timeout
-	s := &session{p: p, host: host, ctx: ctx, deadline: time.Now().Add(timeout).UnixMilli(), inline: map[int]string{}, calls: make(chan *inlineCall)}
+	s := &session{p: p, host: host, ctx: ctx, deadline: time.Now().Add(timeout).UnixMilli(), admitted: map[int]admitted{}, calls: make(chan *inlineCall)}
 	overdue := make(chan *Failure, 1)
 	timer := time.AfterFunc(timeout+killGrace, func() {
 		overdue <- p.overdue()
@@ -195,132 +174,6 @@ func (k FailureKind) clean() bool {
 		return true
 	}
 	return false
-}
-
-// serve answers the child's frames until its result.
-func (s *session) serve() (Result, error) {
-	for {
-		kind, body, err := s.p.link.receive()
-		if err != nil {
-			return Result{}, err
-		}
-		switch kind {
-		case frameAdmit:
-			err = s.admit(body)
-		case frameCall:
-			err = s.call(body)
-		case frameResult:
-			s.mu.Lock()
-			s.over = true
-			s.mu.Unlock()
-			var r Result
-			err = decodeFrame(body, &r)
-			return r, err
-		default:
-			err = fmt.Errorf("unexpected sandbox frame %q", kind)
-		}
-		if err != nil {
-			return Result{}, err
-		}
-	}
-}
-
-func (s *session) admit(body []byte) error {
-	var c Call
-	if err := decodeFrame(body, &c); err != nil {
-		return err
-	}
-	a := s.host.Admit(c)
-	if !a.Gated && a.Refused == nil {
-		s.inline[c.Seq] = a.Class
-	}
-	return s.p.link.send(frameAdmission, a)
-}
-
-// errFlood: a child asks for more at once than its engine ever would.
-var errFlood = errors.New("the sandbox child started too many calls at once")
-
-const maxOpenCalls = 64
-
-func (s *session) call(body []byte) error {
-	c := &inlineCall{}
-	if err := decodeFrame(body, &c.Call); err != nil {
-		return err
-	}
-	class, admitted := s.inline[c.Seq]
-	delete(s.inline, c.Seq)
-	if !admitted { // a call of a method that need not be asked about again, or a read of the log that is made anew
-		a := s.host.Admit(c.Call)
-		switch {
-		case a.Refused != nil:
-			return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: a.Refused}})
-		case a.Gated: // the method has changed meanwhile
-			return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
-		}
-		class = a.Class
-	}
-	c.class = class
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open++; s.open > maxOpenCalls {
-		return errFlood
-	}
-	s.issued = append(s.issued, c)
-	select {
-	case s.calls <- c:
-	default:
-		go s.makeCalls(c)
-	}
-	return nil
-}
-
-// makeCalls makes a call, then others for as long as the pass runs: the stack has grown by then.
-func (s *session) makeCalls(c *inlineCall) {
-	for s.make(c); ; s.make(c) {
-		select {
-		case c = <-s.calls:
-		case <-s.ctx.Done():
-			return
-		}
-	}
-}
-
-func (s *session) make(c *inlineCall) {
-	settlement := s.host.Call(s.ctx, c.Call)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.settlement, c.at = &settlement, time.Now().UnixMilli()
-	s.open--
-	if !s.over {
-		_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
-	}
-}
-
-// broken is the result of a pass whose child ended without one: the calls it made are still recorded.
-func (s *session) broken(overdue <-chan *Failure) Result {
-	s.p.end()
-	r := Result{End: Failed, Stopped: true, Failure: classify(s.p.cmd.ProcessState, s.p.stderr.String())}
-	select {
-	case r.Failure = <-overdue:
-	default:
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.issued {
-		r.Entries = append(r.Entries, c.entry(s.deadline))
-	}
-	return r
-}
-
-// entry records the call; a result that came after the deadline is none, whichever of both the child noticed first.
-func (c *inlineCall) entry(deadline int64) Entry {
-	e := Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.class, Position: c.Position, At: time.Now().UnixMilli()}
-	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
-		e.Dropped, e.Err = true, &CallError{Message: "The pass was stopped before this call settled."}
-		return e
-	}
-	e.Value, e.Err, e.At = c.settlement.Value, c.settlement.Err, c.at
-	return e
 }
 
 // classify tells why a child ended by its exit code and its last words.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -49,18 +50,28 @@ const (
 func handle[T any](ctx workflow.Context, e *execution, name, description string, take func(workflow.Context, T) signals.Verdict) error {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
 	e.mailboxes = append(e.mailboxes, mailbox{channel, func(ctx workflow.Context) {
-		for m := new(T); channel.ReceiveAsync(m); m = new(T) {
-			take(ctx, *m)
+		for m := (fresh[T]{}); channel.ReceiveAsync(&m); {
+			take(ctx, m.value)
 		}
 	}})
 	update := func(ctx workflow.Context, payload T) (signals.Verdict, error) { return take(ctx, payload), nil }
 	return workflow.SetUpdateHandlerWithOptions(ctx, name, update, workflow.UpdateHandlerOptions{Description: description})
 }
 
+// fresh holds nothing of the message before, nor of one that could not be read, which the SDK skips.
+type fresh[T any] struct{ value T }
+
+func (f *fresh[T]) UnmarshalJSON(text []byte) error {
+	var value T
+	err := json.Unmarshal(text, &value)
+	f.value = value
+	return err
+}
+
 // mailbox is where the signals of one name come in.
 type mailbox struct {
 	workflow.ReceiveChannel
-	empty func(workflow.Context)
+	drain func(workflow.Context)
 }
 
 // listen serves signals, and the request to cancel, for as long as the workflow runs. One coroutine does it all: the SDK
@@ -72,11 +83,11 @@ func (e *execution) listen(ctx workflow.Context) {
 		came := func(m mailbox) bool { return m.Len() > 0 }
 		for {
 			_ = workflow.Await(ctx, func() bool { return cancelled() || slices.ContainsFunc(e.mailboxes, came) })
-			if cancelled() {
-				e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
-			}
 			for _, m := range e.mailboxes {
-				m.empty(ctx)
+				m.drain(ctx)
+			}
+			if cancelled() { // after what was decided before
+				e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
 			}
 		}
 	})

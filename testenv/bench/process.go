@@ -112,7 +112,7 @@ func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
 	return codemode.NewWorker(context.Background(), t, o)
 }
 
-// processorTime is what the worker has used, with the sandbox children that it has; 0 where the system does not tell.
+// processorTime is what the worker has used, with its sandbox children, those that have ended too; 0 where the system does not tell.
 func (p *process) processorTime() time.Duration {
 	var total time.Duration
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -125,8 +125,11 @@ func (p *process) processorTime() time.Duration {
 	return total
 }
 
-// readStat reads a process's number, its parent's, and the processor time of its threads, in nanoseconds: the system's
-// ticks would miss a worker that runs for less than one at a time.
+// tick is the unit of processor times in /proc.
+const tick = 10 * time.Millisecond
+
+// readStat reads a process's number, its parent's, and the processor time of its threads, in nanoseconds, since ticks
+// would miss a worker that runs for less than one at a time. Of the children that it has waited for there are only ticks.
 func readStat(path string) (pid, parent int, used time.Duration, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -134,11 +137,15 @@ func readStat(path string) (pid, parent int, used time.Duration, err error) {
 	}
 	name, rest, ok := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
-	if !ok || len(fields) < 2 {
+	if !ok || len(fields) < 15 {
 		return 0, 0, 0, errors.New("not the stat of a process")
 	}
 	pid, _ = strconv.Atoi(strings.Fields(name)[0])
 	parent, _ = strconv.Atoi(fields[1])
+	for _, ended := range fields[13:15] {
+		n, _ := strconv.Atoi(ended)
+		used += time.Duration(n) * tick
+	}
 	threads, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "task/*/schedstat"))
 	for _, thread := range threads {
 		text, _ := os.ReadFile(thread)

@@ -232,3 +232,19 @@ func TestRollbackOfNoExecution(t *testing.T) {
 	_, err := b.client.Rollback(b.context(), "none", "")
 	require.ErrorIs(t, err, codemode.ErrNotFound)
 }
+
+// TestRollbackThenCancelWhileNoWorkerRuns: both arrive in one workflow task, and what was asked first is done.
+func TestRollbackThenCancelWhileNoWorkerRuns(t *testing.T) {
+	b := setUp(t)
+	w := b.worker()
+	o := b.run(threeEffects + `await lab.ask({name: 'x'})`)
+	w.Worker.Stop()
+	id := signals.WorkflowID(b.runtime, o.ExecutionID)
+	require.NoError(t, shared.client.SignalWorkflow(b.context(), id, "", signals.SignalRollback, signals.Rollback{By: "ada"}))
+	require.NoError(t, shared.client.CancelWorkflow(b.context(), id, ""))
+	b.worker()
+	require.NoError(t, shared.client.GetWorkflow(b.context(), id, "").Get(b.context(), nil))
+	require.Equal(t, signals.RolledBack, b.show(o.ExecutionID).Status)
+	require.Len(t, b.undone(), 3)
+	b.healthy(o.ExecutionID)
+}

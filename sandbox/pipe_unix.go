@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -64,5 +66,18 @@ func (r *pipeReader) look(b []byte) (n int, there bool, err error) {
 	case n == 0 && err == nil:
 		return 0, true, io.EOF
 	}
-	return n, true, err
+	return max(n, 0), true, err
+}
+
+// polled makes reading a pipe wait in the Go scheduler, not in a system call that keeps the only processor for a while.
+func polled(pipe *os.File) io.Reader {
+	fd := pipe.Fd()
+	if syscall.SetNonblock(int(fd), true) != nil {
+		return pipe
+	}
+	r, err := newPipeReader(os.NewFile(fd, pipe.Name()))
+	if err != nil {
+		return pipe
+	}
+	return r
 }
