@@ -131,8 +131,9 @@ func (x *Isolated) reserve(ctx context.Context) error {
 	}
 }
 
-// acquire takes an idle child: the one that keeps the pass's runtime, else one that keeps none, else the one that has
-// kept its runtime longest. In the last case there will be one more child, if there may.
+// acquire takes an idle child: the one that keeps the pass's runtime, else of those that keep none the one that has served
+// most passes, so that it is used up before its successor, else the one that has kept its runtime longest. In the last
+// case there will be one more child, if there may.
 func (x *Isolated) acquire(pass Pass) (*process, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -143,10 +144,8 @@ func (x *Isolated) acquire(pass Pass) (*process, error) {
 		return p, err
 	}
 	at := slices.IndexFunc(x.idle, func(p *process) bool { return p.parked != "" && pass.follows(p.parked) })
-	for i := len(x.idle) - 1; at < 0 && i >= 0; i-- {
-		if x.idle[i].parked == "" {
-			at = i
-		}
+	if at < 0 {
+		at = x.mostUsed()
 	}
 	if at < 0 {
 		at = 0
@@ -157,6 +156,17 @@ func (x *Isolated) acquire(pass Pass) (*process, error) {
 	p := x.idle[at]
 	x.idle = slices.Delete(x.idle, at, at+1)
 	return p, nil
+}
+
+// mostUsed finds, among the idle children that keep no runtime, the one that has served most passes; -1 if there is none.
+func (x *Isolated) mostUsed() int {
+	at := -1
+	for i, p := range x.idle {
+		if p.parked == "" && (at < 0 || p.passes > x.idle[at].passes) {
+			at = i
+		}
+	}
+	return at
 }
 
 // release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
@@ -182,10 +192,11 @@ func (x *Isolated) release(p *process, healthy bool) {
 // prewarmBefore is how many passes before its retirement a child's successor is started.
 const prewarmBefore = 5
 
+// keep makes a child available, unless there are enough for all passes that may run at once, and a successor of one.
 func (x *Isolated) keep(p *process) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.closed {
+	if x.closed || len(x.idle)+len(x.slots) > x.options.Children {
 		p.kill()
 		return
 	}

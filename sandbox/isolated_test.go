@@ -341,3 +341,22 @@ func TestAdmittedOnce(t *testing.T) {
 	require.True(t, r.Blocked[0].Approval, "what it has become counts")
 	require.Equal(t, "write", r.Blocked[0].Class)
 }
+
+// TestChildrenDoNotPileUp: each retired child has one successor, however long this goes on.
+func TestChildrenDoNotPileUp(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 2, Reuse: prewarmBefore + 2})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	retired := map[*process]bool{}
+	for len(retired) < 8 {
+		_, err := x.Run(context.Background(), Pass{Code: "return 1"}, &testHost{})
+		require.NoError(t, err)
+		x.mu.Lock()
+		for _, p := range x.idle {
+			retired[p] = true
+		}
+		idle := len(x.idle)
+		x.mu.Unlock()
+		require.LessOrEqual(t, idle, 3)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,12 +32,16 @@ type soakResult struct {
 	// Growth compares the medians of the second and the last quarter: 1 is flat. The first quarter warms up.
 	WorkerGrowth float64 `json:"workerGrowth"`
 	// ChildGrowth is that of one sandbox child; how many there are follows the load, up to a bound.
-	ChildGrowth float64 `json:"childGrowth"`
-	Passed      bool    `json:"passed"`
+	ChildGrowth  float64 `json:"childGrowth"`
+	MostChildren int     `json:"mostChildren"`
+	Passed       bool    `json:"passed"`
 }
 
 // flat is the growth that a soak may show: a garbage collector's noise, not a leak over an hour.
 const flat = 1.25
+
+// childBound is how many sandbox children a worker has by default, with one that is about to take another's place.
+var childBound = max(4, 2*runtime.NumCPU()) + 1
 
 // soak keeps a constant number of executions going, kills nothing, and measures memory every so often.
 func (o options) soak(ctx context.Context, c *cluster, every time.Duration, w io.Writer) (soakResult, error) {
@@ -61,7 +66,10 @@ func (o options) soak(ctx context.Context, c *cluster, every time.Duration, w io
 	result := soakResult{Options: o, Curve: curve, Findings: r.findings}
 	result.WorkerGrowth = growth(curve, func(s sample) float64 { return s.Worker })
 	result.ChildGrowth = growth(curve, func(s sample) float64 { return s.ChildrenMiB / float64(max(1, s.Children)) })
-	result.Passed = r.findings.passed() && result.WorkerGrowth < flat && result.ChildGrowth < flat
+	for _, s := range curve {
+		result.MostChildren = max(result.MostChildren, s.Children)
+	}
+	result.Passed = r.findings.passed() && result.WorkerGrowth < flat && result.ChildGrowth < flat && result.MostChildren <= o.Workers*childBound
 	return result, nil
 }
 
@@ -120,8 +128,8 @@ func (r soakResult) print(w io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	_, _ = fmt.Fprintf(w, "soak: last quarter beside the second: worker × %.2f, one sandbox child × %.2f; %d problems\n",
-		r.WorkerGrowth, r.ChildGrowth, len(r.Findings.Problems))
+	_, _ = fmt.Fprintf(w, "soak: last quarter beside the second: worker × %.2f, one sandbox child × %.2f; at most %d children, bound %d; %d problems\n",
+		r.WorkerGrowth, r.ChildGrowth, r.MostChildren, r.Options.Workers*childBound, len(r.Findings.Problems))
 	for _, p := range r.Findings.Problems {
 		_, _ = fmt.Fprintln(w, "  "+p)
 	}
