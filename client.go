@@ -1,7 +1,9 @@
 package codemode
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,6 +47,7 @@ type Client struct {
 
 	namespace     string
 	maxExecutions *int
+	patience      time.Duration // answerWithin
 }
 
 // NewClient makes a client on a Temporal client, which stays the caller's to close.
@@ -57,7 +60,7 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	}
 	return &Client{
 		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
-		maxExecutions: o.MaxExecutions,
+		maxExecutions: o.MaxExecutions, patience: answerWithin,
 	}, signals.CheckRuntime(o.Runtime)
 }
 
@@ -212,15 +215,24 @@ func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcom
 // the server refuses updates meanwhile.
 const recovery = 30 * time.Second
 
+// answerWithin is how long the server may take over an update before the execution itself is looked at. A server that
+// was killed at the wrong moment can lose sight of an execution that has closed, and then never answers.
+const answerWithin = 30 * time.Second
+
 func (c *Client) update(ctx context.Context, id, name string, arg, out any) error {
+	o := client.UpdateWorkflowOptions{
+		UpdateID: rand.Text(), WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name, Args: []any{payload.MustRaw(arg)},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	}
 	for began := time.Now(); ; {
-		handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-			WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name, Args: []any{payload.MustRaw(arg)}, WaitForStage: client.WorkflowUpdateStageCompleted,
-		})
+		answered, err := c.updateOnce(ctx, o, out)
 		var notReady *serviceerror.WorkflowNotReady
 		switch {
-		case err == nil:
-			return handle.Get(ctx, out)
+		case !answered:
+			if open, err := c.open(ctx, id); err != nil || !open {
+				return cmp.Or(err, error(serviceerror.NewNotFound("the execution has ended")))
+			}
+			continue // the same update: it is taken once
 		case !errors.As(err, &notReady) || time.Since(began) > recovery:
 			return err
 		}
@@ -228,6 +240,17 @@ func (c *Client) update(ctx context.Context, id, name string, arg, out any) erro
 			return err
 		}
 	}
+}
+
+// updateOnce asks once; answered is false if the server let the time for that pass.
+func (c *Client) updateOnce(ctx context.Context, o client.UpdateWorkflowOptions, out any) (answered bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	handle, err := c.temporal.UpdateWorkflow(limited, o)
+	if err == nil {
+		err = handle.Get(limited, out)
+	}
+	return err == nil || limited.Err() == nil || ctx.Err() != nil, err
 }
 
 // Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
