@@ -73,7 +73,9 @@ func writeSandbox(out io.Writer, rows []sandboxRow, asJSON bool) error {
 // echoHost answers every call inline with its arguments.
 type echoHost struct{}
 
-func (echoHost) Admit(sandbox.Call) sandbox.Admission { return sandbox.Admission{Class: "read", EveryCall: true} }
+func (echoHost) Admit(sandbox.Call) sandbox.Admission {
+	return sandbox.Admission{Class: "read", EveryCall: true}
+}
 
 func (echoHost) Call(_ context.Context, c sandbox.Call) sandbox.Settlement {
 	return sandbox.Settlement{Value: c.Args}
