@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -229,8 +228,12 @@ func (c *Client) update(ctx context.Context, id, name string, arg, out any) erro
 		var notReady *serviceerror.WorkflowNotReady
 		switch {
 		case !answered:
-			if open, err := c.open(ctx, id); err != nil || !open {
-				return cmp.Or(err, error(serviceerror.NewNotFound("the execution has ended")))
+			open, err := c.open(ctx, id)
+			if err != nil {
+				return err
+			}
+			if !open {
+				return serviceerror.NewNotFound("the execution has ended")
 			}
 			continue // the same update: it is taken once
 		case !errors.As(err, &notReady) || time.Since(began) > recovery:

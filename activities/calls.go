@@ -30,14 +30,7 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
 	}
-	method, err := h.Connectors.Lookup(c.Connector, c.Method)
-	if err != nil {
-		return refused(err)
-	}
-	if err := method.Validate(c.Args); err != nil {
-		return refused(err)
-	}
-	approval, err := method.NeedsApproval(c.Args)
+	method, approval, err := check(h.Connectors, c)
 	if err != nil {
 		return refused(err)
 	}
@@ -49,6 +42,18 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 		Class:     string(method.Class),
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,
 	}
+}
+
+// check looks a call up, checks its arguments, and tells whether it needs a person's approval.
+func check(set *connectors.Set, c sandbox.Call) (method *connectors.Bound, approval bool, err error) {
+	if method, err = set.Lookup(c.Connector, c.Method); err != nil {
+		return nil, false, err
+	}
+	if err = method.Validate(c.Args); err != nil {
+		return nil, false, err
+	}
+	approval, err = method.NeedsApproval(c.Args)
+	return method, approval, err
 }
 
 // queue is the task queue of a connector's calls, empty for the runtime's.

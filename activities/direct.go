@@ -26,23 +26,16 @@ type Direct struct {
 // Admit looks a call up and checks its arguments.
 func (d *Direct) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
-		return sandbox.Admission{Class: string(connectors.Read)}
+		return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
 	}
-	method, err := d.Connectors.Lookup(c.Connector, c.Method)
-	if err == nil {
-		err = method.Validate(c.Args)
-	}
-	if err != nil {
+	method, approval, err := check(d.Connectors, c)
+	switch {
+	case err != nil:
 		return refused(err)
-	}
-	approval, err := method.NeedsApproval(c.Args)
-	if err != nil {
-		return refused(err)
-	}
-	if approval {
+	case approval:
 		return refused(fmt.Errorf("%s needs a person's approval, which this run has no way to ask for", method.Path()))
 	}
-	return sandbox.Admission{Class: string(method.Class)}
+	return sandbox.Admission{Class: string(method.Class), EveryCall: !method.MayNeedApproval()}
 }
 
 // Attempts of a call whose connector asks for another one.
@@ -100,10 +93,8 @@ func rest(ctx context.Context, pause time.Duration) bool {
 	if pause > longestPause {
 		return false
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return true
 	case <-ctx.Done():
 		return false

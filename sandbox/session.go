@@ -23,10 +23,9 @@ type session struct {
 }
 
 type inlineCall struct {
-	Call
+	admitted
 	settlement *Settlement
 	at         int64
-	class      string
 }
 
 // admitted is what the worker knows of a call. A child may have been taken over by its program: what it says later of a
@@ -125,7 +124,7 @@ func (s *session) call(body []byte) error {
 	case a.Gated: // the method has changed meanwhile
 		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
 	}
-	return s.start(&inlineCall{Call: known.Call, class: known.Class})
+	return s.start(&inlineCall{admitted: known})
 }
 
 func (s *session) start(c *inlineCall) error {
@@ -183,7 +182,7 @@ func (s *session) broken(overdue <-chan *Failure) Result {
 
 // entry records the call; a result that came after the deadline is none, whichever of both the child noticed first.
 func (c *inlineCall) entry(deadline int64) Entry {
-	e := Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.class, Position: c.Position, At: time.Now().UnixMilli()}
+	e := Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position, At: time.Now().UnixMilli()}
 	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
 		e.Dropped, e.Err = true, &CallError{Message: "The pass was stopped before this call settled."}
 		return e

@@ -37,7 +37,7 @@ func openInMemory(store *config.SQL) error {
 var keptIndexes = []string{"default_idx", "by_workflow_id", "by_status"}
 
 // dropIndexes removes most of the visibility table's 58 indexes, one for every attribute that anybody might register:
-// keeping them up to date is a third of what a short workflow costs this server. Queries work without them, and a
+// keeping them up to date is a good part of what a short workflow costs this server. Queries work without them, and a
 // development server has few rows to look through.
 func dropIndexes(store *config.SQL, registered map[string]string) error {
 	db, err := sql.Open("sqlite", dsn(store))

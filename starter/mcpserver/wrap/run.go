@@ -56,7 +56,7 @@ func (h host) Admit(c sandbox.Call) sandbox.Admission {
 	if err != nil {
 		return sandbox.Admission{Refused: &sandbox.CallError{Message: err.Error()}}
 	}
-	return sandbox.Admission{Class: string(method.Class)}
+	return sandbox.Admission{Class: string(method.Class), EveryCall: true}
 }
 
 // Call makes a call.
