@@ -90,7 +90,7 @@ func TestAdmission(t *testing.T) {
 	some.ApprovalFor = func(json.RawMessage) (bool, error) { return false, nil }
 	strict := method("strict", connectors.Read, ok)
 	strict.InputSchema = json.RawMessage(`{"type":"object","required":["id"]}`)
-	h := &host{Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, some, strict)}
+	h := &host{job: newJob(signals.PassInput{}, nil), Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, some, strict)}
 	admit := func(name string) sandbox.Admission { return h.Admit(sandbox.Call{Connector: "store", Method: name}) }
 	require.Equal(t, sandbox.Admission{Class: "read", EveryCall: true}, admit("read"))
 	require.True(t, admit("write").Gated, "what says nothing of itself is a write")
@@ -103,7 +103,7 @@ func TestAdmission(t *testing.T) {
 }
 
 func TestReadsThatCannotBeMadeInlineEscalate(t *testing.T) {
-	h := &host{Activities: testActivities(t,
+	h := &host{job: newJob(signals.PassInput{}, nil), Activities: testActivities(t,
 		method("flaky", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {
 			return nil, &connectors.RetryableError{Message: "later"}
 		}),
@@ -154,7 +154,7 @@ func TestBytesAndBigintsAgree(t *testing.T) {
 	r, err := a.Executor.Run(context.Background(), sandbox.Pass{Connectors: []string{"store"}, Code: `
 const b = await store.bytes({}), n = await store.big({});
 return [b instanceof Uint8Array, [...b], typeof n, await store.plain({ b, n })];`},
-		&host{Activities: a})
+		&host{Activities: a, job: newJob(signals.PassInput{}, nil)})
 	require.NoError(t, err)
 	require.Nil(t, r.Failure)
 	require.JSONEq(t, `[true,[1,2],"bigint","{\"b\":\"AQI=\",\"n\":12345678901234567890}"]`, string(r.Value))

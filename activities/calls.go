@@ -23,6 +23,7 @@ type host struct {
 	*Activities
 	in      signals.PassInput
 	lookups lookups
+	job     *job
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
@@ -74,6 +75,7 @@ const maxMessage = 8192
 // Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
 // Temporal's retries.
 func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	h.job.call()
 	ctx, span := startSpan(ctx, h.in.ExecutionID, c)
 	settled := h.settle(ctx, c)
 	endSpan(span, settled)
@@ -124,7 +126,7 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 	if err != nil {
 		return converter.RawValue{}, err
 	}
-	return payload.Raw(signals.CallOutput{Value: value})
+	return a.goOn(ctx, in, value)
 }
 
 func (a *Activities) call(ctx context.Context, in signals.CallInput, progress func(connectors.Progress)) (json.RawMessage, error) {

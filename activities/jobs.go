@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 // workflow starts then takes it over, so that nothing is repeated. On another worker that activity begins anew: what a
 // pass does may be repeated, and only the result that history takes counts.
 type job struct {
-	after  string // the nonce of the pass before
+	in     signals.PassInput
 	cancel context.CancelCauseFunc
+	calls  chan struct{} // closed when the pass makes its first call
 	done   chan struct{} // closed when result and err are there
 	result signals.PassResult
 	err    error
@@ -25,16 +27,21 @@ type job struct {
 	mu      sync.Mutex
 	pulse   *pulse // of the activity that answers, once that is a regular one
 	waiting bool   // for a free sandbox
+	calling sync.Once
+}
+
+func newJob(in signals.PassInput, cancel context.CancelCauseFunc) *job {
+	return &job{in: in, cancel: cancel, calls: make(chan struct{}), done: make(chan struct{})}
 }
 
 // begin starts a pass. It ends when it is done, or cancelled; not with ctx, whose values it uses.
 func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	j := &job{after: in.After, cancel: cancel, done: make(chan struct{})}
+	j := newJob(in, cancel)
 	go func() {
 		defer close(j.done)
 		defer cancel(nil)
-		j.result, j.err = a.run(ctx, in, j.report)
+		j.result, j.err = a.run(ctx, in, j)
 	}()
 	return j
 }
@@ -47,6 +54,9 @@ func (j *job) report(waiting bool) {
 		j.pulse.waiting(waiting)
 	}
 }
+
+// call notes that the pass makes a call.
+func (j *job) call() { j.calling.Do(func() { close(j.calls) }) }
 
 // follow waits for the job as the regular activity that answers with its result.
 func (j *job) follow(ctx context.Context, p *pulse) (signals.PassResult, error) {
@@ -111,11 +121,17 @@ func (s *jobs) takeOver(runID string, in signals.PassInput) *job {
 	if j == nil || !s.remove(runID, j) {
 		return nil
 	}
-	if j.after != in.After {
+	if !j.isFor(in) {
 		j.cancel(errNotTakenOver)
 		return nil
 	}
 	return j
+}
+
+// isFor says that the job is the pass that in asks for.
+func (j *job) isFor(in signals.PassInput) bool {
+	return j.in.After == in.After && j.in.Decided == in.Decided && slices.Equal(j.in.Open, in.Open) &&
+		slices.EqualFunc(j.in.Given, in.Given, func(a, b signals.Given) bool { return a.Kind == b.Kind && a.ID == b.ID && a.At == b.At })
 }
 
 // within runs a pass for as long as a workflow task may stay open for it. A pass that is not done by then is left to the
@@ -125,14 +141,18 @@ func (a *Activities) within(ctx context.Context, in signals.PassInput) *job {
 	if a.LocalPass < 0 || a.checkWorker(in, a.missing(in)) != nil {
 		return nil
 	}
-	j := a.begin(ctx, in)
+	runID := activity.GetInfo(ctx).WorkflowExecution.RunID
+	j := a.jobs.takeOver(runID, in)
+	if j == nil {
+		j = a.begin(ctx, in)
+	}
 	budget := time.NewTimer(a.LocalPass)
 	defer budget.Stop()
 	select {
 	case <-j.done:
 		return j
 	case <-budget.C:
-		a.jobs.leave(activity.GetInfo(ctx).WorkflowExecution.RunID, j)
+		a.jobs.leave(runID, j)
 	case <-ctx.Done():
 		j.cancel(context.Cause(ctx))
 	}

@@ -91,7 +91,7 @@ func TestOnlyTheNextPassTakesOver(t *testing.T) {
 	a := testActivities(t)
 	left := func() *job {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		j := &job{after: "n1", cancel: cancel, done: make(chan struct{})}
+		j := newJob(signals.PassInput{After: "n1"}, cancel)
 		context.AfterFunc(ctx, func() { close(j.done) })
 		a.jobs.leave("r", j)
 		return j

@@ -13,7 +13,8 @@ type remembered struct {
 	nonce   string
 	code    string
 	log     *signals.Log
-	bytes   int // about, of what weighed entries of the log hold
+	input   signals.PassInput // what the inputs of its passes have in common
+	bytes   int               // about, of what weighed entries of the log hold
 	weighed int
 }
 
@@ -52,6 +53,21 @@ func (m *memory) take(runID, nonce string) *remembered {
 		return nil
 	}
 	return r
+}
+
+// input is what the pass is given that follows the one with that nonce, but for its number and what has settled; ok is
+// false if something else, or nothing, is remembered of the run.
+func (m *memory) input(runID, nonce string) (in signals.PassInput, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.byRun[runID]
+	if e == nil || e.Value.(*remembered).nonce != nonce {
+		return in, false
+	}
+	known := e.Value.(*remembered)
+	in = known.input
+	in.After, in.Pinned = nonce, known.log.Pinned
+	return in, true
 }
 
 // drop forgets a run.

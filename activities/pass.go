@@ -59,7 +59,7 @@ func (a *Activities) smaller(in signals.PassInput, result signals.PassResult, si
 			return encoded, err
 		}
 	}
-	return payload.Raw(failed(in, rand.Text(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
+	return payload.Raw(failed(in, newNonce(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
 		"Return and log less at once.", in.Pass, size, maxPayload)))
 }
 
@@ -91,7 +91,7 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID strin
 	pulse := beat(ctx)
 	defer pulse.stop()
 	if pulse.start() > maxStarts {
-		return failed(in, rand.Text(), fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
+		return failed(in, newNonce(), fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
 	}
 	j := a.jobs.takeOver(runID, in)
 	if j == nil {
@@ -100,13 +100,14 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID strin
 	return j.follow(ctx, pulse)
 }
 
-// run makes the pass itself. report is told when it begins and ends to wait for a free sandbox.
-func (a *Activities) run(ctx context.Context, in signals.PassInput, report func(waiting bool)) (signals.PassResult, error) {
+// run makes the pass itself, for j.
+func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (signals.PassResult, error) {
 	known, err := a.recall(ctx, in)
 	if err != nil {
 		return signals.PassResult{}, err
 	}
-	nonce := rand.Text()
+	nonce := newNonce()
+	known.input = standing(in)
 	if missing := a.missing(in); len(missing) > 0 {
 		known.nonce = nonce
 		a.memory.put(known)
@@ -115,7 +116,8 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, report func(
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
-	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, report), a.sandboxPass(in, known, nonce), &host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime)})
+	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, j.report), a.sandboxPass(in, known, nonce),
+		&host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime), job: j})
 	if err != nil {
 		return signals.PassResult{}, err
 	}
@@ -127,6 +129,14 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, report func(
 		a.memory.put(known)
 	}
 	return result, nil
+}
+
+// newNonce tells a recorded pass from every other of its execution.
+func newNonce() string { return rand.Text()[:13] }
+
+// standing is what the inputs of an execution's passes have in common, but for what the first pass pins.
+func standing(in signals.PassInput) signals.PassInput {
+	return signals.PassInput{ExecutionID: in.ExecutionID, Runtime: in.Runtime, StartedAt: in.StartedAt, Synchronous: in.Synchronous}
 }
 
 // maxStarts is how often a pass that takes its worker with it is tried.
@@ -193,7 +203,7 @@ func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembe
 		return nil, fmt.Errorf("read the log of %s: %w", in.ExecutionID, err)
 	}
 	if known == nil {
-		log, err := h.Log()
+		log, err := h.Before(in.Pass).Log()
 		if err != nil {
 			return nil, fmt.Errorf("fold the log of %s: %w", in.ExecutionID, err)
 		}

@@ -308,6 +308,17 @@ type CallInput struct {
 	Given *GivenResult `json:"given,omitempty"`
 	// Revert makes the activity undo the call instead; Args and Key are not looked at then.
 	Revert *Revert `json:"revert,omitempty"`
+	// Next is the pass that follows if the call succeeds: nothing else is waited for. The activity may go on with it.
+	Next *NextPass `json:"next,omitempty"`
+}
+
+// NextPass is what tells the pass that follows a call from the one before; the rest its worker remembers, or does not go
+// on with it.
+type NextPass struct {
+	Pass  int    `json:"pass"`
+	After string `json:"after"`
+	// Attempts is how often the call was made; 0 is once.
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // GivenResult is a result that a client gave; a missing value is undefined.
@@ -324,6 +335,12 @@ type RetryAdvice struct {
 // CallOutput is the result of a gated call's activity; a missing value is undefined.
 type CallOutput struct {
 	Value json.RawMessage `json:"value,omitempty"`
+	// Next is the pass that follows, if the activity went on with it and it ended in time. It counts if the workflow starts
+	// no other instead. When the call settled stands in what it was given.
+	Next *PassResult `json:"next,omitempty"`
+	// At is when the call settled, in epoch milliseconds, if the activity began the pass and could not wait for its end.
+	// Where neither is there the workflow says.
+	At int64 `json:"at,omitempty"`
 }
 
 // Types of the application errors that call activities fail with.

@@ -173,8 +173,9 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 	for input.Attempt = 1; ; {
 		c.tries++
 		id := signals.CallActivityID(c.rec.Seq, c.tries)
+		input.Next = e.nextPass(c)
 		var out signals.CallOutput
-		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id), c.name(), payload.MustRaw(input)).Get(ctx, &out)
+		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(), payload.MustRaw(input)).Get(ctx, &out)
 		kind, delay := failureKind(err)
 		switch {
 		case kind == signals.ErrorRetryable && input.Attempt < c.attempts(err) && e.end == nil:
@@ -210,7 +211,7 @@ func adviceIn(err error) (advice signals.RetryAdvice) {
 // defaultCallTimeout bounds a gated call whose method names no timeout.
 const defaultCallTimeout = 10 * time.Minute
 
-func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workflow.Context {
+func (e *execution) callOptions(ctx workflow.Context, c *call, id string, next *signals.NextPass) workflow.Context {
 	limits := c.retry.WithDefaults()
 	policy := &temporal.RetryPolicy{MaximumAttempts: 1}
 	if c.rec.Class != signals.Write && c.given == nil { // for lost workers and timeouts; the workflow itself repeats what asks for it
@@ -225,15 +226,21 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string) workfl
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID: id, TaskQueue: c.queue, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout, RetryPolicy: policy,
-		Summary: signals.Cut(c.summary(), 120),
+		Summary: c.summary(next),
 	})
 }
 
-func (c *call) summary() string {
+// summary tells what the call is made with, and which pass may follow in the same activity.
+func (c *call) summary(next *signals.NextPass) string {
+	text := fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100))
 	if c.given != nil {
-		return fmt.Sprintf("#%d result given by %s", c.rec.Seq, cmp.Or(c.rec.DecidedBy, "a client"))
+		text = fmt.Sprintf("#%d result given by %s", c.rec.Seq, cmp.Or(c.rec.DecidedBy, "a client"))
 	}
-	return fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100))
+	text = signals.Cut(text, 120)
+	if next != nil {
+		text += fmt.Sprintf(" → pass %d", next.Pass)
+	}
+	return text
 }
 
 // failureKind names the application error of a call activity: "" for success, and for every failure that is not one of
@@ -257,7 +264,8 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 	given := signals.Given{ID: c.rec.Seq, At: workflow.Now(ctx).UnixMilli(), Attempts: c.rec.Attempts}
 	switch {
 	case err == nil:
-		given.Source = activityID
+		e.next = out.Next
+		given.At, given.Source = settledAt(out, given.At), activityID
 		if len(out.Value) <= signals.InlineValueBytes {
 			given.Value, given.Carried = out.Value, true
 		}

@@ -55,6 +55,9 @@ type execution struct {
 	// partial: the newest pass could not list all the calls it is blocked on.
 	partial bool
 
+	// next is the result of the pass after the newest, which the activity of the call before it went on with.
+	next *signals.PassResult
+
 	calls   map[int]*call
 	order   []*call // by seq
 	running int     // gated calls dispatched and not settled

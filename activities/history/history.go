@@ -81,7 +81,9 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 		return h.marked(e.GetMarkerRecordedEventAttributes())
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
 		h.Result = &signals.ExecutionResult{}
-		return h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
+		err := h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
+		h.Before(h.Result.Passes + 1)
+		return err
 	default:
 		h.Closed = closedBy(e.EventType)
 	}
@@ -106,11 +108,22 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 	if a == nil {
 		return nil
 	}
-	if a.kind != signals.PassActivity {
-		a.result, a.ended = result, h.UpdatedAt
+	if a.kind == signals.PassActivity {
+		var r signals.PassResult
+		err := h.decode(result, &r)
+		h.passed(r)
+		return err
+	}
+	a.result, a.ended = result, h.UpdatedAt
+	if _, call := signals.ParseCallActivityID(a.id); !call {
 		return nil
 	}
-	return h.passed(result)
+	var out signals.CallOutput
+	if err := h.decode(result, &out); err != nil || out.Next == nil {
+		return err
+	}
+	h.passed(*out.Next)
+	return nil
 }
 
 // marked takes the result of a local activity, which stands in a marker: the SDK writes there what no event tells.
@@ -125,18 +138,27 @@ func (h *History) marked(m *historypb.MarkerRecordedEventAttributes) error {
 	if local.ActivityType != signals.PassActivity {
 		return nil
 	}
-	return h.passed(m.Details["result"])
+	var r signals.PassResult
+	err := h.decode(m.Details["result"], &r)
+	h.passed(r)
+	return err
 }
 
-func (h *History) passed(result *commonpb.Payloads) error {
-	var r signals.PassResult
-	if err := h.decode(result, &r); err != nil {
-		return err
+// passed adds a recorded pass.
+func (h *History) passed(r signals.PassResult) {
+	if r.Pass == 0 || r.End == signals.PassElsewhere {
+		return
 	}
-	if r.End != signals.PassElsewhere {
-		h.Passes = append(h.Passes, r)
+	h.Before(r.Pass)
+	h.Passes = append(h.Passes, r)
+}
+
+// Before leaves out the passes from that number on: a call may have gone on with one that did not count.
+func (h *History) Before(pass int) *History {
+	for n := len(h.Passes); n > 0 && h.Passes[n-1].Pass >= pass; n-- {
+		h.Passes = h.Passes[:n-1]
 	}
-	return nil
+	return h
 }
 
 func (h *History) decode(payloads *commonpb.Payloads, into any) error {

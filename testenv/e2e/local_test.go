@@ -126,3 +126,24 @@ func TestOneLocalPassInAWorkflowTask(t *testing.T) {
 		require.LessOrEqual(t, results, 1)
 	}
 }
+
+// TestSequentialWrites: a write goes on with the pass that follows, which is one of the execution's like any other.
+func TestSequentialWrites(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	const writes = 10
+	o := b.run(`let s = ''; for (let i = 0; i < 10; i++) s += await lab.write({name: String(i)}); return s`)
+	b.completed(`"0123456789"`, o)
+	require.Len(t, b.lab.effects("write"), writes)
+	local, activities := b.passes(o.ExecutionID)
+	require.LessOrEqual(t, local, writes+1)
+	passes, err := b.client.Timeline(b.context(), o.ExecutionID)
+	require.NoError(t, err)
+	require.Len(t, passes, writes+1)
+	for i, p := range passes[1:] {
+		require.Equal(t, []int{i}, p.Settled)
+	}
+	require.Equal(t, writes+1, b.show(o.ExecutionID).Passes)
+	b.healthy(o.ExecutionID)
+	t.Logf("%d local passes, %d activities, the others with their calls", local, activities)
+}
