@@ -13,7 +13,7 @@ import (
 // sandboxPass translates what a pass is given into the sandbox's words.
 func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce string) sandbox.Pass {
 	pass := sandbox.Pass{
-		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Refresh: in.Decided, Modules: a.Modules,
+		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Modules: a.Modules,
 		Synchronous: in.Synchronous,
 		Lines:       known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
 		Limits: sandbox.Limits{Timeout: a.PassTimeout}, After: in.After, As: nonce,
@@ -24,6 +24,7 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	}
 	for _, e := range known.log.Order {
 		pass.Log = append(pass.Log, sandboxEntry(e))
+		pass.Refresh = pass.Refresh || in.Decided && e.Ephemeral
 	}
 	for _, o := range in.Open {
 		b := known.log.Blocked[o.Seq]

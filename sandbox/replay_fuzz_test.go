@@ -341,6 +341,10 @@ func (run *fuzzRun) settleSome() {
 			run.pass.Log = append(run.pass.Log, Entry{ID: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args, Value: s.Value, Err: s.Err, At: time.Now().UnixMilli()})
 			settled++
 		}
+		if len(run.open) > 0 && run.open[0].Pending && run.random.IntN(2) == 0 {
+			run.open[0].Pending = false // approved, and yet to be made
+			settled++
+		}
 		if len(run.timers) > 0 && run.random.IntN(2) == 0 {
 			run.pass.Log = append(run.pass.Log, Entry{Timer: true, ID: run.timers[0].ID, At: run.timers[0].Due})
 			run.timers = nil

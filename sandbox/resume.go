@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// A pass that ended because calls are made between it and the next one can leave its runtime where it stands: the next
-// pass then delivers what settled since, instead of replaying all that went before. It is the same runtime doing the
-// same things in the same order, so that nobody can tell; only replaying costs more the longer the log is.
+// A pass that ended because calls are made, or decided on, between it and the next one can leave its runtime where it
+// stands: the next pass then delivers what settled since, instead of replaying all that went before. It is the same
+// runtime doing the same things in the same order, so that nobody can tell; only replaying costs more the longer the log
+// is. The runtime stays for seconds, in a child that nothing else needs: an execution that waits longer keeps nothing.
 
-// parkable: the pass ended with everything delivered, and only on calls that are made at once. An execution that waits
-// for a person keeps nothing here, and what was read anew stands elsewhere in the log than it was recorded.
+// parkable: the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in the log than
+// it was recorded.
 func (e *engine) parkable() bool {
 	return e.result.End == Blocked && !e.result.Partial && e.fatal == nil && !e.stopped.Load() && !e.suspended && !e.closed &&
-		!e.refreshed && e.gates > e.waiting && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
+		!e.refreshed && e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
 }
 
 // resume drives a parked runtime through the next pass, whose log holds only what settled since.

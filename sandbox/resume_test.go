@@ -94,7 +94,8 @@ func TestParkedRuntimes(t *testing.T) {
 	settled := []Entry{{ID: 0, Connector: "store", Method: "w_put", Args: json.RawMessage("{}"), Value: json.RawMessage("{}")}}
 	require.True(t, run(Pass{Code: code, As: "1"}).Parked)
 	require.False(t, run(Pass{Code: code}).Parked, "nobody asked")
-	require.False(t, run(Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "what waits for a person keeps nothing")
+	require.True(t, run(Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "a person may decide at once")
+	require.True(t, run(Pass{Code: "await store.a_ask({})", After: "2", As: "2b", Open: []OpenCall{{Connector: "store", Method: "a_ask"}}}).Parked, "it was approved")
 
 	require.Equal(t, Completed, run(Pass{Code: code, After: "other", Log: settled}).End, "another state is replayed")
 	require.True(t, run(Pass{Code: code, As: "3"}).Parked)

@@ -92,7 +92,7 @@ func find(list []*comparison, w work) *comparison {
 
 func (b *suite) resumed(calls int) *resumption {
 	for _, r := range b.resume {
-		if r.calls == calls {
+		if r.calls == calls && !r.restarted {
 			return r
 		}
 	}

@@ -49,8 +49,9 @@ type comparison struct {
 
 // resumption is the time from an approval to the end, with calls in the log.
 type resumption struct {
-	calls int
-	ms    samples
+	calls     int
+	restarted bool // the worker was, while the execution was paused: nothing but history knows the log
+	ms        samples
 }
 
 // load is many executions of ten reads, some of them at the same time.
@@ -104,8 +105,10 @@ func newSuite(s *site, o options, progress io.Writer) *suite {
 	for _, n := range z.writes {
 		b.writes = append(b.writes, &comparison{work: work{Writes: n}})
 	}
-	for _, n := range z.resume {
-		b.resume = append(b.resume, &resumption{calls: n})
+	for _, restarted := range []bool{false, true} {
+		for _, n := range z.resume {
+			b.resume = append(b.resume, &resumption{calls: n, restarted: restarted})
+		}
 	}
 	for _, l := range z.throughput {
 		b.throughput = append(b.throughput, &load{concurrent: l[0], executions: l[1]})
@@ -165,7 +168,7 @@ func (b *suite) one(ctx context.Context) error {
 		}
 	}
 	for _, r := range b.resume {
-		b.say("resume with %d calls", r.calls)
+		b.say("resume with %d calls, %s", r.calls, r.when())
 		if err := b.timeResume(ctx, r); err != nil {
 			return err
 		}
@@ -240,11 +243,37 @@ func timed(work func() error) (ms float64, err error) {
 	return millis(time.Since(started)), err
 }
 
+// when says when the approval comes.
+func (r *resumption) when() string {
+	if r.restarted {
+		return "worker restarted"
+	}
+	return "at once"
+}
+
+// restart replaces our worker, and warms the new one up.
+func (b *suite) restart(ctx context.Context) error {
+	b.site.ours.stop()
+	var err error
+	if b.site.ours, err = b.site.worker(b.site.ours.config); err != nil {
+		return err
+	}
+	for range 3 {
+		if _, err = b.site.runOurs(ctx, work{Reads: 10}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (b *suite) timeResume(ctx context.Context, r *resumption) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	w := work{Reads: r.calls}
 	id, err := b.site.pause(ctx, w)
+	if err == nil && r.restarted {
+		err = b.restart(ctx)
+	}
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,9 @@ type workerConfig struct {
 
 // process is a worker as the bench sees it.
 type process struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
+	config workerConfig
+	cmd    *exec.Cmd
+	stdin  io.Closer
 }
 
 func startProcess(c workerConfig) (*process, error) {
@@ -59,7 +60,7 @@ func startProcess(c workerConfig) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, stdin: in}
+	p := &process{config: c, cmd: cmd, stdin: in}
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
 		p.stop()
 		return nil, fmt.Errorf("a worker process did not start: %q, %w", line, err)

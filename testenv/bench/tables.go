@@ -74,9 +74,9 @@ func costTable(name string, rows []comparisonRow) table {
 }
 
 func resumeTable(rows []resumeRow) table {
-	t := table{header: []string{"calls in the log", "approve to completed, ms", "to the first"}}
+	t := table{header: []string{"calls in the log", "approved", "approve to completed, ms", "to the first"}}
 	for _, r := range rows {
-		t.rows = append(t.rows, []string{fmt.Sprint(r.Calls), tenths(r.Ms), hundredths(r.Ratio)})
+		t.rows = append(t.rows, []string{fmt.Sprint(r.Calls), r.Approved, tenths(r.Ms), hundredths(r.Ratio)})
 	}
 	return t
 }
