@@ -34,6 +34,9 @@ type ClientOptions struct {
 	// MaxExecutions, when set, makes each Execute delete closed executions beyond the newest that many before its own,
 	// and wait a few seconds for that. Nil leaves retention to the namespace.
 	MaxExecutions *int
+	// OmitCalls leaves calls out of outcomes where an execution made so many that they have to be read from history, some
+	// ten milliseconds for a thousand. Outcome.CallsOmitted says so then; Show has them.
+	OmitCalls bool
 }
 
 // Client starts executions of one runtime, decides what they wait for, and reads their records.
@@ -46,6 +49,7 @@ type Client struct {
 
 	namespace     string
 	maxExecutions *int
+	omitCalls     bool
 	patience      time.Duration // answerWithin
 }
 
@@ -59,7 +63,7 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	}
 	return &Client{
 		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
-		maxExecutions: o.MaxExecutions, patience: answerWithin,
+		maxExecutions: o.MaxExecutions, omitCalls: o.OmitCalls, patience: answerWithin,
 	}, signals.CheckRuntime(o.Runtime)
 }
 

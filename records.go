@@ -194,6 +194,10 @@ func (c *Client) fill(ctx context.Context, o signals.Outcome) (signals.Outcome, 
 	if !o.Partial {
 		return o, nil
 	}
+	if o.CallsOmitted && c.omitCalls {
+		o.Error = errorText(o)
+		return o, nil
+	}
 	h, err := c.history(ctx, o.ExecutionID)
 	if err != nil {
 		return o, err
@@ -206,15 +210,21 @@ func (c *Client) fill(ctx context.Context, o signals.Outcome) (signals.Outcome, 
 		full := c.outcomeOf(h, r)
 		return full, nil
 	}
-	o.Partial, o.Calls, o.Logs = false, r.Log, r.Logs
-	if o.Status == signals.Failed {
-		o.Error = signals.ErrorText(o.Error, r.Logs)
-	}
+	o.Partial, o.CallsOmitted, o.Calls, o.Logs = false, false, r.Log, r.Logs
+	o.Error = errorText(o)
 	if len(h.Passes) > 0 && o.Status == signals.Completed {
 		o.Result = h.Passes[len(h.Passes)-1].Value
 	}
 	fillActions(o.Pending, r.Log)
 	return o, nil
+}
+
+// errorText adds the console output of a failed program to its error.
+func errorText(o signals.Outcome) string {
+	if o.Status != signals.Failed {
+		return o.Error
+	}
+	return signals.ErrorText(o.Error, o.Logs)
 }
 
 func fillActions(actions []signals.PendingAction, calls []signals.Call) {

@@ -129,6 +129,8 @@ type Outcome struct {
 	Pass int `json:"pass"`
 	// Partial says that result, logs, calls or pending arguments are left out for their size: read the record.
 	Partial bool `json:"partial,omitempty"`
+	// CallsOmitted says that calls alone are.
+	CallsOmitted bool `json:"callsOmitted,omitempty"`
 }
 
 // ErrorOutcome is an answer that changed nothing, such as an approval of what is not pending.

@@ -69,19 +69,27 @@ func (e *execution) publish(ctx workflow.Context) {
 	e.updatedAt = workflow.Now(ctx).UnixMilli()
 }
 
-// addHistory adds calls and console output if they are few; else the client reads them from history.
+// addHistory adds console output and calls if they are few; else the client reads them from history.
 func (e *execution) addHistory(o *signals.Outcome) {
+	limit := lastBytes
+	if e.end == nil {
+		limit = outcomeBytes
+	}
+	if limit -= e.logs.bytes + len(o.Result); o.Partial || e.logs.more || limit < 0 {
+		o.Partial = true
+		return
+	}
+	o.Logs = e.logs.items
 	var calls preview[signals.Call]
 	for _, c := range e.order {
 		rec := c.rec
 		calls.more = calls.more || rec.Omitted
 		calls.add(rec, len(rec.Args)+len(rec.Result)+len(rec.Error)+200)
 	}
-	bytes := calls.bytes + e.logs.bytes + len(o.Result)
-	if o.Partial = o.Partial || calls.more || e.logs.more || bytes > lastBytes || e.end == nil && bytes > outcomeBytes; o.Partial {
+	if o.CallsOmitted = calls.more || calls.bytes > limit; o.CallsOmitted {
+		o.Partial = true
 		return
 	}
-	o.Logs = e.logs.items
 	o.Calls = append(o.Calls, calls.items...)
 	o.Error = signals.ErrorText(o.Error, e.errorLogs())
 }

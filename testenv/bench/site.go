@@ -43,7 +43,7 @@ func (s *site) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.stops = append(s.stops, s.temporal.Close)
-	if s.client, err = codemode.NewClient(s.temporal, codemode.ClientOptions{}); err != nil {
+	if s.client, err = codemode.NewClient(s.temporal, codemode.ClientOptions{OmitCalls: true}); err != nil {
 		return err
 	}
 	if s.ours, err = s.worker(workerConfig{InProcess: o.inProcess, CPUProfile: o.cpuProfile}); err != nil {

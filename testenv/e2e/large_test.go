@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -112,4 +113,27 @@ func TestEncryptedHistory(t *testing.T) {
 	}
 	_, err := b.clientFor(shared.client).Show(b.context(), o.ExecutionID)
 	require.ErrorContains(t, err, "set CODEMODE_ENCRYPTION_KEYS")
+}
+
+// TestOutcomesWithoutCalls: a client that needs no calls gets all else of an outcome, without reading history.
+func TestOutcomesWithoutCalls(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	brief, err := codemode.NewClient(shared.client, codemode.ClientOptions{Runtime: b.runtime, OmitCalls: true})
+	require.NoError(t, err)
+	const reads = `for (let i = 0; i < 300; i++) await lab.read({name: String(i)}); console.log('read');`
+	for _, code := range []string{reads + "return 1", reads + "throw new Error('no')", reads + "await lab.ask({name: 'a'})"} {
+		whole := b.run(code)
+		o, err := brief.Execute(b.context(), code, codemode.ExecuteOptions{})
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(whole.Calls), 300)
+		require.True(t, o.Partial && o.CallsOmitted)
+		require.Empty(t, o.Calls)
+		require.Len(t, o.Pending, len(whole.Pending))
+		require.Equal(t, []any{whole.Status, whole.Result, whole.Error, whole.Logs}, []any{o.Status, o.Result, o.Error, o.Logs})
+	}
+	o, err := brief.Execute(b.context(), `return await lab.read({name: 'a'})`, codemode.ExecuteOptions{})
+	require.NoError(t, err)
+	require.Len(t, o.Calls, 1)
+	require.False(t, o.Partial)
 }
