@@ -208,3 +208,26 @@ func TestIdempotentCallWhoseServerIsGone(t *testing.T) {
 		require.Equal(t, []any{want, false}, []any{app.Type(), app.NonRetryable()}, "attempt %d", attempt)
 	}
 }
+
+func TestLogIsTranslatedOnce(t *testing.T) {
+	log := signals.NewLog()
+	add := func(entries ...signals.Entry) { log.Add(signals.PassResult{Entries: entries}) }
+	known := &remembered{log: log}
+	add(signals.Entry{ID: 0, Value: json.RawMessage("0")})
+	first, ephemeral := known.sandboxEntries()
+	require.Len(t, first, 1)
+	require.False(t, ephemeral)
+	add(signals.Entry{ID: 1})
+	second, _ := known.sandboxEntries()
+	require.Len(t, second, 2)
+	require.Len(t, known.entries, 2)
+
+	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("1")})
+	_, ephemeral = known.sandboxEntries()
+	require.True(t, ephemeral)
+	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("2")})
+	last, ephemeral := known.sandboxEntries()
+	require.True(t, ephemeral)
+	require.Len(t, last, 3)
+	require.Equal(t, "2", string(last[2].Value), "it was read anew")
+}

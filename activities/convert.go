@@ -15,17 +15,15 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	pass := sandbox.Pass{
 		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Modules: a.Modules,
 		Synchronous: in.Synchronous,
-		Lines:       known.log.Lines(), Log: make([]sandbox.Entry, 0, len(known.log.Order)),
-		Limits: sandbox.Limits{Timeout: a.PassTimeout}, After: in.After, As: nonce,
+		Lines:       known.log.Lines(),
+		Limits:      sandbox.Limits{Timeout: a.PassTimeout}, After: in.After, As: nonce,
 	}
 	limits := a.Limits.WithDefaults()
 	if in.Pinned != nil {
 		pass.Connectors, limits = in.Pinned.Connectors, in.Pinned.Limits.WithDefaults()
 	}
-	for _, e := range known.log.Order {
-		pass.Log = append(pass.Log, sandboxEntry(e))
-		pass.Refresh = pass.Refresh || in.Decided && e.Ephemeral
-	}
+	entries, ephemeral := known.sandboxEntries()
+	pass.Log, pass.Refresh = entries, in.Decided && ephemeral
 	for _, o := range in.Open {
 		b := known.log.Blocked[o.Seq]
 		pass.Open = append(pass.Open, sandbox.OpenCall{Seq: o.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: o.Pending})

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -13,13 +14,28 @@ type remembered struct {
 	nonce   string
 	code    string
 	log     *signals.Log
+	entries []sandbox.Entry   // of the log, as far as a pass was given them
 	input   signals.PassInput // what the inputs of its passes have in common
 	bytes   int               // about, of what weighed entries of the log hold
 	weighed int
 }
 
-// entryBytes is about what an entry takes beside its values.
-const entryBytes = 400
+// entryBytes is about what an entry takes beside its values, in both shapes.
+const entryBytes = 700
+
+// sandboxEntries translates the log's entries, once. A read that is to be made anew takes the place of its former result,
+// so a log with one is translated each time.
+func (r *remembered) sandboxEntries() (entries []sandbox.Entry, ephemeral bool) {
+	for _, e := range r.log.Order[len(r.entries):] {
+		r.entries = append(r.entries, sandboxEntry(e))
+		ephemeral = ephemeral || e.Ephemeral
+	}
+	entries = r.entries
+	if ephemeral {
+		r.entries = nil
+	}
+	return entries, ephemeral
+}
 
 // weigh adds what the log has grown by.
 func (r *remembered) weigh() {

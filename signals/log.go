@@ -22,6 +22,7 @@ type Log struct {
 	Last PassResult
 
 	settled map[int]int // seq to index in Order
+	gated   int         // of these, calls that the workflow made
 	lines   int
 }
 
@@ -100,6 +101,9 @@ func (l *Log) Add(r PassResult) {
 		}
 	}
 	for _, b := range r.Blocked {
+		if _, known := l.Blocked[b.Seq]; !known && l.Settled(b.Seq) {
+			l.gated++
+		}
 		l.Blocked[b.Seq] = b
 	}
 	l.lines = r.Lines
@@ -114,9 +118,13 @@ func (l *Log) Add(r PassResult) {
 
 // settle appends, but a reexecute read that ran anew takes the place of its former result.
 func (l *Log) settle(e Entry) {
-	if i, ok := l.settled[e.ID]; ok && e.Ephemeral {
+	i, again := l.settled[e.ID]
+	if again && e.Ephemeral {
 		l.Order[i] = e
 		return
+	}
+	if _, gated := l.Blocked[e.ID]; gated && !again {
+		l.gated++
 	}
 	l.settled[e.ID] = len(l.Order)
 	l.Order = append(l.Order, e)
@@ -130,13 +138,7 @@ func (l *Log) Settled(seq int) bool {
 
 // Counts are the calls so far: those that passes made themselves, and gated ones.
 func (l *Log) Counts() (inline, gated int) {
-	inline = len(l.settled)
-	for seq := range l.Blocked {
-		if l.Settled(seq) {
-			inline--
-		}
-	}
-	return inline, len(l.Blocked)
+	return len(l.settled) - l.gated, len(l.Blocked)
 }
 
 // Lines counts the console lines that the passes printed, dropped ones too.
