@@ -30,6 +30,7 @@ type Isolated struct {
 	slots   chan struct{}
 	mu      sync.Mutex
 	idle    []*process
+	warming int // children that are started ahead of need
 	closed  bool
 	layers  []Layer
 	plain   bool // namespaces were refused
@@ -149,9 +150,7 @@ func (x *Isolated) acquire(pass Pass) (*process, error) {
 	}
 	if at < 0 {
 		at = 0
-		if len(x.idle)+len(x.slots)-1 < x.options.Children {
-			go x.prewarm()
-		}
+		go x.prewarm(x.options.Children)
 	}
 	p := x.idle[at]
 	x.idle = slices.Delete(x.idle, at, at+1)
@@ -175,7 +174,7 @@ func (x *Isolated) release(p *process, healthy bool) {
 	switch left := x.options.Reuse - p.passes; {
 	case healthy && left > 0:
 		if left == prewarmBefore {
-			go x.prewarm() // so that nobody waits when this one is retired
+			go x.prewarm(x.options.Children + 2) // this one's slot counts yet, and nobody is to wait when it is retired
 		}
 		x.keep(p)
 		if state := p.parked; state != "" {
@@ -185,7 +184,7 @@ func (x *Isolated) release(p *process, healthy bool) {
 		p.kill()
 	default:
 		p.kill()
-		go x.prewarm()
+		go x.prewarm(x.options.Children + 1) // its slot counts yet
 	}
 }
 
@@ -216,8 +215,22 @@ func (x *Isolated) forget(p *process, state string) {
 	}
 }
 
-func (x *Isolated) prewarm() {
-	if p, err := x.spawn(); err == nil { // else the next pass meets the error
+// prewarm starts a child if there are fewer than most, with those that are being started.
+func (x *Isolated) prewarm(most int) {
+	x.mu.Lock()
+	needed := !x.closed && len(x.idle)+len(x.slots)+x.warming < most
+	if needed {
+		x.warming++
+	}
+	x.mu.Unlock()
+	if !needed {
+		return
+	}
+	p, err := x.spawn()
+	x.mu.Lock()
+	x.warming--
+	x.mu.Unlock()
+	if err == nil { // else the next pass meets the error
 		x.keep(p)
 	}
 }

@@ -360,3 +360,17 @@ func TestChildrenDoNotPileUp(t *testing.T) {
 		require.LessOrEqual(t, idle, 3)
 	}
 }
+
+// TestChildrenAreNotStartedTwice: those that are being started count.
+func TestChildrenAreNotStartedTwice(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 3})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	x.warming = 2
+	x.prewarm(3)
+	require.Len(t, x.idle, 1)
+	x.warming = 1
+	x.prewarm(3)
+	require.Len(t, x.idle, 2)
+	require.Equal(t, 1, x.warming)
+}
