@@ -35,7 +35,8 @@ type ClientOptions struct {
 	// and wait a few seconds for that. Nil leaves retention to the namespace.
 	MaxExecutions *int
 	// OmitCalls leaves calls out of outcomes where an execution made so many that they have to be read from history, some
-	// ten milliseconds for a thousand. Outcome.CallsOmitted says so then; Show has them.
+	// ten milliseconds for a thousand: Outcome.CallsOmitted says so then, Show has them. The outcome of an execution that
+	// had ended before it was asked for comes from history, calls and all.
 	OmitCalls bool
 }
 

@@ -48,7 +48,7 @@ type Activities struct {
 	Options
 	memory    memory
 	jobs      jobs
-	ahead     time.Duration // aheadWithin, but for tests
+	patience  time.Duration // aheadWithin, but for tests
 	effects   effects
 	catalogue func() *discovery.Catalogue
 }
@@ -66,7 +66,7 @@ func New(o Options) *Activities {
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
-	return &Activities{Options: o, ahead: aheadWithin, catalogue: discovery.Follow(o.Connectors).Current}
+	return &Activities{Options: o, patience: aheadWithin, catalogue: discovery.Follow(o.Connectors).Current}
 }
 
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.

@@ -214,20 +214,33 @@ func TestLogIsTranslatedOnce(t *testing.T) {
 	add := func(entries ...signals.Entry) { log.Add(signals.PassResult{Entries: entries}) }
 	known := &remembered{log: log}
 	add(signals.Entry{ID: 0, Value: json.RawMessage("0")})
-	first, ephemeral := known.sandboxEntries()
+	first, fresh := known.sandboxEntries()
 	require.Len(t, first, 1)
-	require.False(t, ephemeral)
+	require.False(t, fresh)
 	add(signals.Entry{ID: 1})
 	second, _ := known.sandboxEntries()
 	require.Len(t, second, 2)
 	require.Len(t, known.entries, 2)
 
 	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("1")})
-	_, ephemeral = known.sandboxEntries()
-	require.True(t, ephemeral)
+	_, fresh = known.sandboxEntries()
+	require.True(t, fresh)
 	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("2")})
-	last, ephemeral := known.sandboxEntries()
-	require.True(t, ephemeral)
+	last, fresh := known.sandboxEntries()
+	require.True(t, fresh)
 	require.Len(t, last, 3)
 	require.Equal(t, "2", string(last[2].Value), "it was read anew")
+}
+
+func TestDecisionsAfterAStepNeedANewRuntime(t *testing.T) {
+	log := signals.NewLog()
+	log.Add(signals.PassResult{Entries: []signals.Entry{{ID: 0, Connector: signals.StepConnector}, {ID: 1}}})
+	a := testActivities(t)
+	for _, decided := range []bool{true, false} {
+		pass := a.sandboxPass(signals.PassInput{Decided: decided}, &remembered{log: log}, "n")
+		require.Equal(t, decided, pass.Refresh)
+	}
+	log = signals.NewLog()
+	log.Add(signals.PassResult{Entries: []signals.Entry{{ID: 0, Connector: "store"}}})
+	require.False(t, a.sandboxPass(signals.PassInput{Decided: true}, &remembered{log: log}, "n").Refresh, "it may go on where it stands")
 }

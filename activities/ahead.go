@@ -25,8 +25,9 @@ func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.
 	if !ok {
 		return payload.Raw(out)
 	}
+	out.At = next.Given[0].At
 	j := a.begin(ctx, next)
-	if j.computes(a.ahead) {
+	if j.computes(a.patience) {
 		if j.err != nil || j.result.End == signals.PassMissing {
 			return payload.Raw(out)
 		}
@@ -36,23 +37,23 @@ func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.
 		}
 	}
 	a.jobs.leave(activity.GetInfo(ctx).WorkflowExecution.RunID, j)
-	out.Next, out.At = nil, next.Given[0].At
+	out.Next = nil
 	return payload.Raw(out)
 }
 
 // next completes what the pass after a call is given; ok is false if it should not run here.
 func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.RawMessage) (next signals.PassInput, ok bool) {
-	if in.Next == nil || a.LocalPass < 0 {
+	if in.Next == nil || a.LocalPass < 0 || ctx.Err() != nil {
 		return next, false
 	}
 	info := activity.GetInfo(ctx)
-	next, ok = a.memory.input(info.WorkflowExecution.RunID, in.Next.After)
+	next, latest, ok := a.memory.input(info.WorkflowExecution.RunID, in.Next.After)
 	if !ok || a.checkWorker(next, a.missing(next)) != nil {
 		return next, false
 	}
 	next.Pass = in.Next.Pass
 	next.Given = []signals.Given{{
-		ID: in.Seq, At: time.Now().UnixMilli(), Source: info.ActivityID, Attempts: max(1, in.Next.Attempts), Value: value, Carried: true,
+		ID: in.Seq, At: max(latest, time.Now().UnixMilli()), Source: info.ActivityID, Attempts: max(1, in.Next.Attempts), Value: value, Carried: true,
 	}}
 	return next, true
 }

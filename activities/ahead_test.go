@@ -31,7 +31,7 @@ func writeFirst(t *testing.T, code string, before func(a *Activities, next *sign
 			return 2, nil
 		}),
 	)
-	a.LocalPass, a.ahead = time.Hour, time.Hour
+	a.LocalPass, a.patience = time.Hour, time.Hour
 	suite := testsuite.WorkflowTestSuite{}
 	env := suite.NewTestWorkflowEnvironment()
 	a.Register(env)
@@ -80,7 +80,7 @@ func TestCallWaitsForNoOtherCall(t *testing.T) {
 }
 
 func TestCallDoesNotWaitForALongPass(t *testing.T) {
-	w := writeFirst(t, `const w = await store.write({}); return w + 1`, func(a *Activities, _ *signals.NextPass) { a.ahead = 0 })
+	w := writeFirst(t, `const w = await store.write({}); return w + 1`, func(a *Activities, _ *signals.NextPass) { a.patience = 0 })
 	if w.out.Next == nil { // else the pass was even faster
 		require.NotZero(t, w.out.At)
 		require.Equal(t, "2", string(w.then.Value))

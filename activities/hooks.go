@@ -10,12 +10,19 @@ import (
 
 // PassEnd tells the connectors that a pass left an execution paused or ended.
 func (a *Activities) PassEnd(ctx context.Context, in signals.HookInput) (signals.HookOutput, error) {
+	a.endPass(ctx)
 	return hookOutput(ctx, a.Connectors.PassEnd(ctx, in.ExecutionID, string(in.Status))), nil
 }
 
 // Dispose tells the connectors that an execution is over.
 func (a *Activities) Dispose(ctx context.Context, in signals.HookInput) (signals.HookOutput, error) {
+	a.endPass(ctx)
 	return hookOutput(ctx, a.Connectors.Dispose(ctx, in.ExecutionID, string(in.Status))), nil
+}
+
+// endPass ends what goes on here of a pass that no longer counts, so that connectors are not called after a hook.
+func (a *Activities) endPass(ctx context.Context) {
+	a.jobs.drop(activity.GetInfo(ctx).WorkflowExecution.RunID)
 }
 
 // hookOutput keeps what hooks failed with for the record: they never fail an execution.

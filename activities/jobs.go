@@ -28,9 +28,11 @@ type job struct {
 	pulse   *pulse // of the activity that answers, once that is a regular one
 	waiting bool   // for a free sandbox
 	calling sync.Once
+	left    int // how often it was, guarded by jobs
 }
 
 func newJob(in signals.PassInput, cancel context.CancelCauseFunc) *job {
+	in.Given = slices.Clone(in.Given) // the pass fills its own in
 	return &job{in: in, cancel: cancel, calls: make(chan struct{}), done: make(chan struct{})}
 }
 
@@ -74,7 +76,7 @@ func (j *job) follow(ctx context.Context, p *pulse) (signals.PassResult, error) 
 	return j.result, j.err
 }
 
-// jobs are the passes that left their local activity and wait to be taken over, by run.
+// jobs are the passes that go on after the activity that began them, and wait to be taken over, by run.
 type jobs struct {
 	mu    sync.Mutex
 	byRun map[string]*job
@@ -96,29 +98,39 @@ func (s *jobs) leave(runID string, j *job) {
 		old.cancel(errNotTakenOver)
 	}
 	s.byRun[runID] = j
+	j.left++
+	left := j.left
 	time.AfterFunc(takeOverWithin, func() {
-		if s.remove(runID, j) {
+		if s.remove(runID, func(at *job) bool { return at == j && j.left == left }) != nil {
 			j.cancel(errNotTakenOver)
 		}
 	})
 }
 
-func (s *jobs) remove(runID string, j *job) bool {
+// remove takes a run's job away if it is the right one.
+func (s *jobs) remove(runID string, right func(*job) bool) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byRun[runID] != j {
-		return false
+	j := s.byRun[runID]
+	if j == nil || !right(j) {
+		return nil
 	}
 	delete(s.byRun, runID)
-	return true
+	return j
+}
+
+// drop ends the job of a run that is over, and waits until it makes no more calls.
+func (s *jobs) drop(runID string) {
+	if j := s.remove(runID, func(*job) bool { return true }); j != nil {
+		j.cancel(errNotTakenOver)
+		<-j.done
+	}
 }
 
 // takeOver returns the job of a run's pass that is left here, if it is the one that in asks for.
 func (s *jobs) takeOver(runID string, in signals.PassInput) *job {
-	s.mu.Lock()
-	j := s.byRun[runID]
-	s.mu.Unlock()
-	if j == nil || !s.remove(runID, j) {
+	j := s.remove(runID, func(*job) bool { return true })
+	if j == nil {
 		return nil
 	}
 	if !j.isFor(in) {

@@ -18,23 +18,27 @@ type remembered struct {
 	input   signals.PassInput // what the inputs of its passes have in common
 	bytes   int               // about, of what weighed entries of the log hold
 	weighed int
+	stepped bool // the log has a step
 }
 
 // entryBytes is about what an entry takes beside its values, in both shapes.
 const entryBytes = 700
 
 // sandboxEntries translates the log's entries, once. A read that is to be made anew takes the place of its former result,
-// so a log with one is translated each time.
-func (r *remembered) sandboxEntries() (entries []sandbox.Entry, ephemeral bool) {
+// so a log with one is translated each time. fresh says that a pass after a decision needs a new runtime: for such reads, and
+// because what a step's function left behind beside its value is gone then, however soon the decision came.
+func (r *remembered) sandboxEntries() (entries []sandbox.Entry, fresh bool) {
+	ephemeral := false
 	for _, e := range r.log.Order[len(r.entries):] {
 		r.entries = append(r.entries, sandboxEntry(e))
 		ephemeral = ephemeral || e.Ephemeral
+		r.stepped = r.stepped || e.Connector == signals.StepConnector
 	}
 	entries = r.entries
 	if ephemeral {
 		r.entries = nil
 	}
-	return entries, ephemeral
+	return entries, ephemeral || r.stepped
 }
 
 // weigh adds what the log has grown by.
@@ -71,19 +75,22 @@ func (m *memory) take(runID, nonce string) *remembered {
 	return r
 }
 
-// input is what the pass is given that follows the one with that nonce, but for its number and what has settled; ok is
-// false if something else, or nothing, is remembered of the run.
-func (m *memory) input(runID, nonce string) (in signals.PassInput, ok bool) {
+// input is what the pass is given that follows the one with that nonce, but for its number and what has settled; latest is
+// when something settled last. ok is false if something else, or nothing, is remembered of the run.
+func (m *memory) input(runID, nonce string) (in signals.PassInput, latest int64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.byRun[runID]
 	if e == nil || e.Value.(*remembered).nonce != nonce {
-		return in, false
+		return in, 0, false
 	}
 	known := e.Value.(*remembered)
 	in = known.input
 	in.After, in.Pinned = nonce, known.log.Pinned
-	return in, true
+	if n := len(known.log.Order); n > 0 {
+		latest = known.log.Order[n-1].At
+	}
+	return in, latest, true
 }
 
 // drop forgets a run.

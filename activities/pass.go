@@ -203,7 +203,8 @@ func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembe
 		return nil, fmt.Errorf("read the log of %s: %w", in.ExecutionID, err)
 	}
 	if known == nil {
-		log, err := h.Before(in.Pass).Log()
+		h.Cut(in.Pass - 1)
+		log, err := h.Log()
 		if err != nil {
 			return nil, fmt.Errorf("fold the log of %s: %w", in.ExecutionID, err)
 		}

@@ -27,7 +27,7 @@ type effects struct {
 
 // RollbackPlan lists the calls of a run that took effect, can be undone and were not yet, the last one first.
 func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
-	h, log, err := a.readRun(ctx, in.WorkflowID, in.RunID)
+	h, log, err := a.readRun(ctx, in.WorkflowID, in.RunID, in.Passes)
 	if err != nil {
 		return signals.RollbackPlan{}, err
 	}
@@ -63,13 +63,17 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 	return plan, nil
 }
 
-func (a *Activities) readRun(ctx context.Context, workflowID, runID string) (*history.History, *signals.Log, error) {
+// readRun folds the log of a run, which if it is open took up so many passes; 0 is all.
+func (a *Activities) readRun(ctx context.Context, workflowID, runID string, passes int) (*history.History, *signals.Log, error) {
 	h, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, workflowID, runID)
 	if notFound(err) {
 		return nil, nil, applicationError(signals.ErrorConnector, "its history is no longer kept by the server", false, 0)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the history of %s: %w", workflowID, err)
+	}
+	if passes > 0 && h.Result == nil {
+		h.Cut(passes)
 	}
 	log, err := h.Log()
 	if err != nil {
@@ -138,7 +142,7 @@ func (a *Activities) effect(ctx context.Context, r signals.Revert) (args, result
 	}
 	h, log := a.effects.known(r.RunID)
 	if h == nil {
-		if h, log, err = a.readRun(ctx, r.WorkflowID, r.RunID); err != nil {
+		if h, log, err = a.readRun(ctx, r.WorkflowID, r.RunID, 0); err != nil {
 			return nil, nil, err
 		}
 		a.effects.keep(r.RunID, h, log)

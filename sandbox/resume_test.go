@@ -97,9 +97,6 @@ func TestParkedRuntimes(t *testing.T) {
 	require.True(t, run(Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "a person may decide at once")
 	require.True(t, run(Pass{Code: "await store.a_ask({})", After: "2", As: "2b", Open: []OpenCall{{Connector: "store", Method: "a_ask"}}}).Parked, "it was approved")
 
-	require.False(t, run(Pass{Code: "await codemode.step('s', () => 1); await store.a_ask({})", As: "2c"}).Parked, "a step runs once")
-	require.True(t, run(Pass{Code: "await codemode.step('s', () => 1); await store.w_put({})", As: "2d"}).Parked)
-
 	require.Equal(t, Completed, run(Pass{Code: code, After: "other", Log: settled}).End, "another state is replayed")
 	require.True(t, run(Pass{Code: code, As: "3"}).Parked)
 	require.Equal(t, Completed, run(Pass{Code: code, After: "3", Refresh: true, Log: settled}).End, "what is read anew is replayed")

@@ -53,7 +53,7 @@ type Pass struct {
 	Log []Entry
 	// Open are the gated calls that an earlier pass issued and that have not settled.
 	Open []OpenCall
-	// Refresh makes ephemeral entries of the log anew instead of replaying their kept value.
+	// Refresh makes ephemeral entries of the log anew instead of replaying their kept value, in a new runtime.
 	Refresh bool
 	// Synchronous: a call of a connector returns its value, or throws, instead of giving a promise. It is the same for
 	// every pass of an execution.

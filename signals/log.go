@@ -3,6 +3,7 @@ package signals
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -66,7 +67,7 @@ func (l *Log) Give(given []Given, source Source) error {
 func (l *Log) give(g Given, source Source) error {
 	switch g.Kind {
 	case GivenDecision:
-		l.Decisions[g.ID] = append(l.Decisions[g.ID], *g.Decision)
+		l.decide(g.ID, *g.Decision)
 		return nil
 	case GivenTimer:
 		l.Order = append(l.Order, Entry{Timer: true, ID: g.ID, At: g.At})
@@ -75,6 +76,9 @@ func (l *Log) give(g Given, source Source) error {
 	b, ok := l.Blocked[g.ID]
 	if !ok {
 		return fmt.Errorf("call %d settled but no pass issued it", g.ID)
+	}
+	if l.Settled(g.ID) { // a pass that came too late to count was given it before
+		return nil
 	}
 	s := Settlement{Value: g.Value, Error: g.Error}
 	if g.Source != "" && !g.Carried {
@@ -89,6 +93,14 @@ func (l *Log) give(g Given, source Source) error {
 		Revertable: b.Revertable, Source: g.Source,
 	})
 	return nil
+}
+
+// decide notes a decision once: a pass that came too late to count was given it before.
+func (l *Log) decide(seq int, d Decision) {
+	known := func(k Decision) bool { return k.Kind == d.Kind && k.At == d.At && k.By == d.By }
+	if !slices.ContainsFunc(l.Decisions[seq], known) {
+		l.Decisions[seq] = append(l.Decisions[seq], d)
+	}
 }
 
 // Add adds what a pass delivered and issued itself.

@@ -335,12 +335,11 @@ type RetryAdvice struct {
 // CallOutput is the result of a gated call's activity; a missing value is undefined.
 type CallOutput struct {
 	Value json.RawMessage `json:"value,omitempty"`
-	// Next is the pass that follows, if the activity went on with it and it ended in time. It counts if the workflow starts
-	// no other instead. When the call settled stands in what it was given.
-	Next *PassResult `json:"next,omitempty"`
-	// At is when the call settled, in epoch milliseconds, if the activity began the pass and could not wait for its end.
-	// Where neither is there the workflow says.
+	// At is when the call settled, in epoch milliseconds, if the activity began the pass that follows; else the workflow
+	// says.
 	At int64 `json:"at,omitempty"`
+	// Next is that pass, if it ended in time. It counts unless the execution has ended, or started another instead.
+	Next *PassResult `json:"next,omitempty"`
 }
 
 // Types of the application errors that call activities fail with.

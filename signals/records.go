@@ -129,7 +129,7 @@ type Outcome struct {
 	Pass int `json:"pass"`
 	// Partial says that result, logs, calls or pending arguments are left out for their size: read the record.
 	Partial bool `json:"partial,omitempty"`
-	// CallsOmitted says that calls alone are.
+	// CallsOmitted says that it is the calls alone.
 	CallsOmitted bool `json:"callsOmitted,omitempty"`
 }
 

@@ -36,6 +36,8 @@ type RollbackPlanInput struct {
 	RunID       string `json:"runId"`
 	// Settled is what an open execution has not given to a pass yet, as references.
 	Settled []Given `json:"settled,omitempty"`
+	// Passes counts those that an open execution took up: history may end with one that it did not. 0 leaves that to history.
+	Passes int `json:"passes,omitempty"`
 	// Before counts the rollbacks of a closed execution that came before this one.
 	Before int `json:"before,omitempty"`
 }

@@ -36,7 +36,7 @@ func aheadRig(t *testing.T, settle func(out *signals.CallOutput), passes ...func
 			given := signals.Given{ID: in.Seq, At: 1234, Source: activity.GetInfo(ctx).ActivityID, Attempts: max(1, in.Next.Attempts), Value: in.Args}
 			result, err := pass(ctx, signals.PassInput{Pass: in.Next.Pass, After: in.Next.After, Given: []signals.Given{given}})
 			require.NoError(t, err)
-			out.Next = &result
+			out.Next, out.At = &result, given.At
 		}
 		if settle != nil {
 			settle(&out)
@@ -57,7 +57,7 @@ func TestCallsGoOnWithThePassThatFollows(t *testing.T) {
 }
 
 func TestWorkflowRunsThePassThatACallCouldNotWaitFor(t *testing.T) {
-	r := aheadRig(t, func(out *signals.CallOutput) { out.Next, out.At = nil, 1234 }, blocked(write(0)), ends(`42`))
+	r := aheadRig(t, func(out *signals.CallOutput) { out.Next = nil }, blocked(write(0)), ends(`42`))
 	require.Equal(t, "42", string(r.run().Result))
 	require.Len(t, r.inputs, 3)
 	require.Equal(t, r.inputs[1].Given[0].At, r.inputs[2].Given[0].At, "it can be taken over: it is the same pass")
@@ -109,6 +109,17 @@ func TestCallsThatAreNotAllAnExecutionWaitsForGoOnWithNothing(t *testing.T) {
 			require.Nil(t, r.calls[0].Next)
 		})
 	}
+}
+
+// TestDecisionsGoToThePassThatFollows: the call knows nothing of them, so the workflow starts that pass.
+func TestDecisionsGoToThePassThatFollows(t *testing.T) {
+	r := aheadRig(t, nil, blocked(ask(0)), blocked(), blocked(ask(1)), ends(`42`))
+	r.update(time.Second, signals.SignalApprove, signals.Approve{Always: true})
+	require.Equal(t, "42", string(r.run().Result))
+	require.NotNil(t, r.calls[0].Next)
+	require.Nil(t, r.calls[1].Next)
+	require.Len(t, r.inputs, 4, "no pass is repeated")
+	require.Len(t, r.inputs[3].Given, 2)
 }
 
 func TestRepeatedCallTellsItsAttempts(t *testing.T) {

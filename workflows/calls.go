@@ -265,7 +265,7 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 	switch {
 	case err == nil:
 		e.next = out.Next
-		given.At, given.Source = settledAt(out, given.At), activityID
+		given.At, given.Source = cmp.Or(out.At, given.At), activityID
 		if len(out.Value) <= signals.InlineValueBytes {
 			given.Value, given.Carried = out.Value, true
 		}

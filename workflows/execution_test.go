@@ -443,3 +443,32 @@ func TestAnswersShowArgumentsAsTheyAre(t *testing.T) {
 	r.run()
 	require.Equal(t, string(call.Args), string(outcome.Pending[0].Args))
 }
+
+// TestCancelledPassLosesNothing: what settled before a pass that was cancelled is in the record, and can be undone.
+func TestCancelledPassLosesNothing(t *testing.T) {
+	for name, stop := range map[string]func(r *rig){
+		"cancel":   func(r *rig) { r.env.CancelWorkflow() },
+		"rollback": func(r *rig) { r.env.SignalWorkflow(signals.SignalRollback, signals.Rollback{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			var plan signals.RollbackPlanInput
+			r.env.RegisterActivityWithOptions(func(_ context.Context, in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
+				plan = in
+				return signals.RollbackPlan{}, nil
+			}, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
+			r.passes = append(r.passes, blocked(write(0)), func(in signals.PassInput) signals.PassResult {
+				stop(r)
+				return ends(`42`)(in)
+			})
+			result := r.run()
+			require.NotEqual(t, signals.Completed, result.Status)
+			require.Len(t, result.Final, 1)
+			require.Equal(t, "call-0.1", result.Final[0].Source)
+			if name == "rollback" {
+				require.Equal(t, result.Final, plan.Settled)
+				require.Equal(t, 1, plan.Passes)
+			}
+		})
+	}
+}

@@ -37,10 +37,12 @@ func (e *execution) pass(ctx workflow.Context) {
 	if err != nil && e.end == nil {
 		r, err = activityPass(ctx, input, e.passSummary(input))
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		e.absorb(ctx, r, input.Given)
-	case e.end == nil:
+		return
+	}
+	e.settled = append(input.Given, e.settled...) // what the pass was given is in no result that counts
+	if e.end == nil {
 		e.fail("Pass %d failed: %s", input.Pass, activityMessage(err))
 	}
 }

@@ -144,7 +144,9 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 		return nil
 	}
 	info := workflow.GetInfo(ctx)
-	in := signals.RollbackPlanInput{ExecutionID: e.id, WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, Settled: e.unfolded()}
+	in := signals.RollbackPlanInput{
+		ExecutionID: e.id, WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, Settled: e.unfolded(), Passes: e.passes,
+	}
 	record, _ := undo(ctx, in, *e.end.rollback)
 	if e.end.status = rolledBack(record); e.end.status == signals.Failed {
 		e.end.message = "The rollback undid nothing"
@@ -162,7 +164,7 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 	return record
 }
 
-// unfolded is what settled after the newest pass was started, as references.
+// unfolded is what no pass was given, or only one whose result did not count, as references.
 func (e *execution) unfolded() []signals.Given {
 	var list []signals.Given
 	for _, g := range append(e.decisions, e.settled...) {

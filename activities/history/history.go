@@ -29,6 +29,7 @@ type History struct {
 	Events int
 
 	dc         converter.DataConverter
+	ahead      int                  // the newest pass that a call went on with
 	activities map[int64]*activity  // by scheduled event
 	byID       map[string]*activity // gated calls by activity id
 }
@@ -38,7 +39,8 @@ type activity struct {
 	input    *commonpb.Payloads
 	result   *commonpb.Payloads
 	failure  *failurepb.Failure
-	ended    int64 // epoch milliseconds; 0 while it has not completed
+	out      signals.CallOutput // of a gated call
+	ended    int64              // epoch milliseconds; 0 while it has not completed
 }
 
 // Read reads the events of a run; an empty run id means the newest.
@@ -82,7 +84,7 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
 		h.Result = &signals.ExecutionResult{}
 		err := h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
-		h.Before(h.Result.Passes + 1)
+		h.Cut(h.Result.Passes)
 		return err
 	default:
 		h.Closed = closedBy(e.EventType)
@@ -109,20 +111,17 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 		return nil
 	}
 	if a.kind == signals.PassActivity {
-		var r signals.PassResult
-		err := h.decode(result, &r)
-		h.passed(r)
-		return err
+		return h.passed(result)
 	}
 	a.result, a.ended = result, h.UpdatedAt
 	if _, call := signals.ParseCallActivityID(a.id); !call {
 		return nil
 	}
-	var out signals.CallOutput
-	if err := h.decode(result, &out); err != nil || out.Next == nil {
+	if err := h.decode(result, &a.out); err != nil || a.out.Next == nil {
 		return err
 	}
-	h.passed(*out.Next)
+	h.add(*a.out.Next)
+	h.ahead = a.out.Next.Pass
 	return nil
 }
 
@@ -138,27 +137,31 @@ func (h *History) marked(m *historypb.MarkerRecordedEventAttributes) error {
 	if local.ActivityType != signals.PassActivity {
 		return nil
 	}
-	var r signals.PassResult
-	err := h.decode(m.Details["result"], &r)
-	h.passed(r)
-	return err
+	return h.passed(m.Details["result"])
 }
 
-// passed adds a recorded pass.
-func (h *History) passed(r signals.PassResult) {
-	if r.Pass == 0 || r.End == signals.PassElsewhere {
-		return
+func (h *History) passed(result *commonpb.Payloads) error {
+	var r signals.PassResult
+	if err := h.decode(result, &r); err != nil {
+		return err
 	}
-	h.Before(r.Pass)
+	if r.End != signals.PassElsewhere {
+		h.add(r)
+	}
+	return nil
+}
+
+// add adds a pass. One of that number which is there already did not count.
+func (h *History) add(r signals.PassResult) {
+	h.Cut(r.Pass - 1)
 	h.Passes = append(h.Passes, r)
 }
 
-// Before leaves out the passes from that number on: a call may have gone on with one that did not count.
-func (h *History) Before(pass int) *History {
-	for n := len(h.Passes); n > 0 && h.Passes[n-1].Pass >= pass; n-- {
-		h.Passes = h.Passes[:n-1]
+// Cut leaves a pass out that a call went on with but the workflow, which took up so many, did not.
+func (h *History) Cut(passes int) {
+	if n := len(h.Passes); n > 0 && h.ahead > passes && h.Passes[n-1].Pass == h.ahead {
+		h.Passes, h.ahead = h.Passes[:n-1], 0
 	}
-	return h
 }
 
 func (h *History) decode(payloads *commonpb.Payloads, into any) error {
@@ -187,9 +190,5 @@ func (h *History) Source(activityID string) (signals.Settlement, error) {
 	case a.result == nil:
 		return signals.Settlement{}, fmt.Errorf("activity %q has not settled in history", activityID)
 	}
-	var out signals.CallOutput
-	if err := h.decode(a.result, &out); err != nil {
-		return signals.Settlement{}, err
-	}
-	return signals.Settlement{Value: out.Value}, nil
+	return signals.Settlement{Value: a.out.Value}, nil
 }

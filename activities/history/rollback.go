@@ -64,11 +64,7 @@ func (h *History) Dispatched(activityID string) (args, result json.RawMessage, e
 	if err := h.decode(a.input, &in); err != nil {
 		return nil, nil, err
 	}
-	var out signals.CallOutput
-	if err := h.decode(a.result, &out); err != nil {
-		return nil, nil, err
-	}
-	return in.Args, out.Value, nil
+	return in.Args, a.out.Value, nil
 }
 
 // Effect is what a call that took effect was made with, and what it answered.
