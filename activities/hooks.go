@@ -22,7 +22,7 @@ func (a *Activities) Dispose(ctx context.Context, in signals.HookInput) (signals
 
 // endPass ends what goes on here of a pass that no longer counts, so that connectors are not called after a hook.
 func (a *Activities) endPass(ctx context.Context) {
-	a.jobs.drop(activity.GetInfo(ctx).WorkflowExecution.RunID)
+	a.jobs.drop(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 }
 
 // hookOutput keeps what hooks failed with for the record: they never fail an execution.

@@ -119,11 +119,16 @@ func (s *jobs) remove(runID string, right func(*job) bool) *job {
 	return j
 }
 
-// drop ends the job of a run that is over, and waits until it makes no more calls.
-func (s *jobs) drop(runID string) {
-	if j := s.remove(runID, func(*job) bool { return true }); j != nil {
-		j.cancel(errNotTakenOver)
-		<-j.done
+// drop ends the job that is left of a run's pass, so that it makes no more calls.
+func (s *jobs) drop(ctx context.Context, runID string) {
+	j := s.remove(runID, func(*job) bool { return true })
+	if j == nil {
+		return
+	}
+	j.cancel(errNotTakenOver)
+	select {
+	case <-j.done:
+	case <-ctx.Done():
 	}
 }
 

@@ -106,7 +106,7 @@ func TestOnlyTheNextPassTakesOver(t *testing.T) {
 	require.Same(t, next, a.jobs.takeOver("r", signals.PassInput{After: "n1"}))
 	require.Nil(t, a.jobs.takeOver("r", signals.PassInput{After: "n1"}), "no two attempts share it")
 	j = left()
-	a.jobs.drop("r")
+	a.jobs.drop(t.Context(), "r")
 	<-j.done // the execution is over
 	require.Nil(t, a.jobs.takeOver("r", signals.PassInput{After: "n1"}))
 }

@@ -3,6 +3,7 @@ package signals
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"sort"
 )
@@ -97,7 +98,12 @@ func (l *Log) give(g Given, source Source) error {
 
 // decide notes a decision once: a pass that came too late to count was given it before.
 func (l *Log) decide(seq int, d Decision) {
-	known := func(k Decision) bool { return k.Kind == d.Kind && k.At == d.At && k.By == d.By }
+	known := func(k Decision) bool {
+		if len(k.EditedArgs) > InlineValueBytes && len(d.EditedArgs) == 0 { // they were left out
+			k.EditedArgs = nil
+		}
+		return reflect.DeepEqual(k, d)
+	}
 	if !slices.ContainsFunc(l.Decisions[seq], known) {
 		l.Decisions[seq] = append(l.Decisions[seq], d)
 	}
@@ -239,7 +245,8 @@ func (l *Log) decided(c Call) Call {
 	return c
 }
 
-// End applies what the closing of an execution said of calls that never settled.
+// End applies what the closing of an execution said of calls that never settled. It says nothing of those that only a pass
+// which came too late to count has issued: they were never made.
 func End(calls []Call, ended []EndedCall) {
 	bySeq := map[int]EndedCall{}
 	for _, e := range ended {
@@ -248,6 +255,9 @@ func End(calls []Call, ended []EndedCall) {
 	for i := range calls {
 		e, ok := bySeq[calls[i].Seq]
 		if !ok {
+			if calls[i].State == Executing || calls[i].State == Pending {
+				calls[i].State = Reverted
+			}
 			continue
 		}
 		calls[i].State = e.State

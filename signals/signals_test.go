@@ -207,3 +207,40 @@ func TestBackoff(t *testing.T) {
 		[]time.Duration{RetryLimits{}.Backoff(0, 1), RetryLimits{}.Backoff(0, 3), RetryLimits{}.Backoff(0, 99), RetryLimits{}.Backoff(time.Minute, 1)})
 	require.Equal(t, 5*time.Millisecond, RetryLimits{InitialMs: 10, MaxMs: 5}.Backoff(0, 1))
 }
+
+func TestDecisionsAreNotedOnce(t *testing.T) {
+	edited := []byte(strings.Repeat("1", InlineValueBytes+1))
+	given := func(d Decision) []Given { return []Given{{Kind: GivenDecision, Decision: &d}} }
+	log := NewLog()
+	for _, d := range []Decision{
+		{Kind: SignalApprove, AssertedBy: "ada", At: 5},
+		{Kind: SignalApprove, AssertedBy: "bob", At: 5},
+		{Kind: SignalApprove, AssertedBy: "bob", At: 5, EditedArgs: edited},
+		{Kind: SignalApprove, AssertedBy: "bob", At: 5, EditedArgs: []byte("2")},
+		{Kind: SignalApprove, AssertedBy: "ada", At: 5}, // again, as are the next
+		{Kind: SignalApprove, AssertedBy: "bob", At: 5, EditedArgs: []byte("2")},
+	} {
+		require.NoError(t, log.Give(given(d), nil))
+	}
+	require.Len(t, log.Decisions[0], 4)
+	require.NoError(t, log.Give(given(Decision{Kind: SignalReject, At: 6, EditedArgs: edited}), nil))
+	require.NoError(t, log.Give(given(Decision{Kind: SignalReject, At: 6}), nil))
+	require.Len(t, log.Decisions[0], 5, "large arguments are left out where their own event has them")
+}
+
+func TestCallsSettleOnce(t *testing.T) {
+	log := NewLog()
+	log.Add(PassResult{Blocked: []Blocked{{Seq: 0, Connector: "store", Method: "write"}}})
+	for range 2 {
+		require.NoError(t, log.Give([]Given{{ID: 0, At: 5}}, nil))
+	}
+	require.Len(t, log.Order, 1)
+	inline, gated := log.Counts()
+	require.Equal(t, []int{0, 1}, []int{inline, gated})
+}
+
+func TestCallsOfALatePassWereNeverMade(t *testing.T) {
+	calls := []Call{{Seq: 0, State: Applied}, {Seq: 1, State: Executing}, {Seq: 2, State: Pending}}
+	End(calls, []EndedCall{{Seq: 2, State: Errored}})
+	require.Equal(t, []CallState{Applied, Reverted, Errored}, []CallState{calls[0].State, calls[1].State, calls[2].State})
+}

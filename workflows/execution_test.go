@@ -455,7 +455,7 @@ func TestCancelledPassLosesNothing(t *testing.T) {
 			var plan signals.RollbackPlanInput
 			r.env.RegisterActivityWithOptions(func(_ context.Context, in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
 				plan = in
-				return signals.RollbackPlan{}, nil
+				return signals.RollbackPlan{Targets: []signals.RevertTarget{{Seq: 7, Connector: "store", Method: "read"}}}, nil // of a late pass
 			}, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
 			r.passes = append(r.passes, blocked(write(0)), func(in signals.PassInput) signals.PassResult {
 				stop(r)

@@ -41,7 +41,7 @@ func (e *execution) pass(ctx workflow.Context) {
 		e.absorb(ctx, r, input.Given)
 		return
 	}
-	e.settled = append(input.Given, e.settled...) // what the pass was given is in no result that counts
+	e.decisions = append(input.Given, e.decisions...) // what the pass was given is in no result that counts
 	if e.end == nil {
 		e.fail("Pass %d failed: %s", input.Pass, activityMessage(err))
 	}

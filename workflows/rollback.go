@@ -155,9 +155,12 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 		}
 	}
 	for _, done := range record.Reverts {
-		if c := e.calls[done.Seq]; done.Error == "" {
+		c := e.calls[done.Seq]
+		switch {
+		case c == nil: // of a pass that came too late to count
+		case done.Error == "":
 			c.rec.State, c.rec.RevertedAt = signals.Reverted, done.At
-		} else {
+		default:
 			c.rec.RevertError = done.Error
 		}
 	}
