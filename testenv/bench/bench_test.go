@@ -33,7 +33,7 @@ func TestQuickRun(t *testing.T) {
 
 	require.Len(t, r.Reads, 2)
 	require.Len(t, r.Writes, 2)
-	require.Len(t, r.Resume, 2)
+	require.Len(t, r.Resume, 4, "approved at once, and after a restart of the worker")
 	require.Len(t, r.Throughput, 2)
 	require.NotNil(t, r.Long)
 	for _, row := range append(r.Reads, r.Writes...) {
