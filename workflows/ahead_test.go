@@ -30,7 +30,9 @@ func aheadRig(t *testing.T, settle func(out *signals.CallOutput), passes ...func
 	r.env.RegisterDynamicActivity(func(ctx context.Context, args converter.EncodedValues) (signals.CallOutput, error) {
 		var in signals.CallInput
 		require.NoError(t, args.Get(&in))
+		r.mu.Lock()
 		r.calls = append(r.calls, in)
+		r.mu.Unlock()
 		out := signals.CallOutput{Value: in.Args}
 		if in.Next != nil {
 			given := signals.Given{ID: in.Seq, At: 1234, Source: activity.GetInfo(ctx).ActivityID, Attempts: max(1, in.Next.Attempts), Value: in.Args}
