@@ -32,8 +32,8 @@ func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.
 			return payload.Raw(out)
 		}
 		out.Next = &j.result
-		if encoded, err := payload.Raw(out); err != nil || len(encoded.Payload().GetData()) <= maxLocalPayload {
-			return encoded, err
+		if encoded, err := payload.Raw(out); err == nil && len(encoded.Payload().GetData()) <= maxLocalPayload {
+			return encoded, nil
 		}
 	}
 	a.jobs.leave(activity.GetInfo(ctx).WorkflowExecution.RunID, j)

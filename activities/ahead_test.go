@@ -1,15 +1,18 @@
 package activities
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -19,6 +22,7 @@ type written struct {
 	reads int
 	out   signals.CallOutput
 	then  signals.PassResult
+	err   error // of that pass
 }
 
 // writeFirst runs the first pass of a program, the write that it is blocked on, and the next pass.
@@ -36,7 +40,9 @@ func writeFirst(t *testing.T, code string, before func(a *Activities, next *sign
 	env := suite.NewTestWorkflowEnvironment()
 	a.Register(env)
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
-		ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: time.Minute})
+		ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+			StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		})
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{ActivityID: "call-0.1", StartToCloseTimeout: time.Minute})
 		var first signals.PassResult
 		if err := workflow.ExecuteLocalActivity(ctx, signals.PassActivity, signals.PassInput{ExecutionID: "e", Pass: 1, Code: code}).Get(ctx, &first); err != nil {
@@ -53,7 +59,8 @@ func writeFirst(t *testing.T, code string, before func(a *Activities, next *sign
 		if w.out.Next != nil || w.out.At == 0 {
 			return nil
 		}
-		return workflow.ExecuteLocalActivity(ctx, signals.PassActivity, then).Get(ctx, &w.then)
+		w.err = workflow.ExecuteLocalActivity(ctx, signals.PassActivity, then).Get(ctx, &w.then)
+		return nil
 	})
 	require.NoError(t, env.GetWorkflowError())
 	return w
@@ -91,6 +98,20 @@ func TestCallDoesNotAnswerWithALargePass(t *testing.T) {
 	w := writeFirst(t, `await store.write({}); return 'x'.repeat(300_000)`, func(*Activities, *signals.NextPass) {})
 	require.Nil(t, w.out.Next)
 	require.Equal(t, signals.PassElsewhere, w.then.End)
+}
+
+// garbled answers with what is no JSON, as a child may that its program has taken over.
+type garbled struct{ sandbox.Executor }
+
+func (garbled) Run(context.Context, sandbox.Pass, sandbox.Host) (sandbox.Result, error) {
+	return sandbox.Result{End: sandbox.Completed, Value: json.RawMessage("{")}, nil
+}
+
+func TestCallIsRecordedWhateverThePassAnswers(t *testing.T) {
+	w := writeFirst(t, `return 1 + await store.write({})`, func(a *Activities, _ *signals.NextPass) { a.Executor = garbled{a.Executor} })
+	require.Equal(t, "1", string(w.out.Value))
+	require.Nil(t, w.out.Next)
+	require.Error(t, w.err)
 }
 
 func TestCallGoesOnOnlyAfterThePassThatIssuedIt(t *testing.T) {
