@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"time"
 
@@ -44,9 +45,13 @@ func (e *NoServerError) Unwrap() error { return e.Err }
 const dialPatience = 3 * time.Second
 
 // Dial connects to Temporal. Within a few seconds it tells, as a *NoServerError, that there is no server or that it
-// lacks the namespace.
+// lacks the namespace. What goes to a server on the same machine is not compressed, unless the options ask for it: that
+// would cost time and save nothing.
 func Dial(ctx context.Context, o client.Options) (client.Client, error) {
 	o.HostPort, o.Namespace = cmp.Or(o.HostPort, client.DefaultHostPort), cmp.Or(o.Namespace, client.DefaultNamespace)
+	if o.ConnectionOptions.GrpcCompression == nil && loopback(o.HostPort) {
+		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
 	patient, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	c, err := client.DialContext(patient, o)
@@ -60,6 +65,12 @@ func Dial(ctx context.Context, o client.Options) (client.Client, error) {
 		return nil, &NoServerError{Address: o.HostPort, Namespace: o.Namespace, Err: err}
 	}
 	return c, nil // who may not describe a namespace may still use it
+}
+
+// loopback reports whether an address is of this machine.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 // RunOptions say how to run the worker of a configuration.

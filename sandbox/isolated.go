@@ -13,7 +13,7 @@ type IsolatedOptions struct {
 	// Children is how many passes run at once; 0 is twice the processors, at least 4, as far as memory has room for their
 	// budgets.
 	Children int
-	// Reuse is how many passes a child serves before it is replaced; 0 is 200, negative is one pass per child. A child
+	// Reuse is how many passes a child serves before it is replaced; 0 is 1,000, negative is one pass per child. A child
 	// runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It serves one
 	// Isolated executor, and so one runtime name, only.
 	Reuse int
@@ -38,7 +38,7 @@ type Isolated struct {
 
 // NewIsolated starts a first child to learn what the host allows, and refuses if a required layer is missing.
 func NewIsolated(o IsolatedOptions) (*Isolated, error) {
-	o.Reuse = orElse(o.Reuse, 200)
+	o.Reuse = orElse(o.Reuse, 1000)
 	if o.Memory == 0 {
 		o.Memory = 256 << 20
 	}

@@ -11,19 +11,20 @@ import (
 )
 
 // pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be woken
-// takes longer than the answer, so it looks for a while before it sleeps; but not where looking was of no use lately, as
-// while calls are made that take their time, or on a machine that is busy.
+// takes longer than the answer, so where many answers in a row came soon it looks for a while before it sleeps. A program
+// of few calls never gets there: it is over before looking would pay, and most passes are that short.
 type pipeReader struct {
-	file   *os.File
-	conn   syscall.RawConn
-	misses int // waits in a row that took longer than it looks
+	file *os.File
+	conn syscall.RawConn
+	soon int // answers in a row that came soon
 }
 
-// lookFor is how long a reader looks before it sleeps.
-const lookFor = 150 * time.Microsecond
-
-// maxMisses is how many long waits in a row it takes to sleep at once.
-const maxMisses = 2
+const (
+	// lookFor is how long a reader looks before it sleeps.
+	lookFor = 150 * time.Microsecond
+	// lookAfter is how many answers in a row must have come soon.
+	lookAfter = 16
+)
 
 func newPipeReader(f *os.File) (io.Reader, error) {
 	conn, err := f.SyscallConn()
@@ -35,19 +36,17 @@ func newPipeReader(f *os.File) (io.Reader, error) {
 
 func (r *pipeReader) Read(b []byte) (n int, err error) {
 	began := time.Now()
-	for r.misses < maxMisses && time.Since(began) < lookFor {
-		var there bool
-		if n, there, err = r.look(b); there {
-			r.misses = 0
+	for r.soon >= lookAfter && time.Since(began) < lookFor {
+		if n, there, err := r.look(b); there {
 			return n, err
 		}
 		runtime.Gosched()
 	}
 	n, err = r.file.Read(b)
 	if time.Since(began) < 4*lookFor { // a sleep and its end take a while by themselves
-		r.misses = 0
+		r.soon++
 	} else {
-		r.misses++
+		r.soon = 0
 	}
 	return n, err
 }

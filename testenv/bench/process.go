@@ -79,7 +79,7 @@ func serveHere(config string) error {
 	if err := json.Unmarshal([]byte(config), &c); err != nil {
 		return err
 	}
-	t, err := client.Dial(client.Options{HostPort: c.Address, Logger: sdklog.NewStructuredLogger(silent())})
+	t, err := codemode.Dial(context.Background(), client.Options{HostPort: c.Address, Logger: sdklog.NewStructuredLogger(silent())})
 	if err != nil {
 		return err
 	}

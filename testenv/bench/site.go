@@ -38,7 +38,7 @@ func (s *site) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.stops = append(s.stops, s.server.Stop)
-	s.temporal, err = client.Dial(client.Options{HostPort: s.server.Address(), Logger: sdklog.NewStructuredLogger(silent())})
+	s.temporal, err = codemode.Dial(ctx, client.Options{HostPort: s.server.Address(), Logger: sdklog.NewStructuredLogger(silent())})
 	if err != nil {
 		return err
 	}
