@@ -11,18 +11,18 @@ import (
 )
 
 // pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be woken
-// takes longer than the answer, so where many answers in a row came soon it looks for a while before it sleeps. A program
+// takes longer than the answer, so where many answers came soon it looks for a while before it sleeps. A program
 // of few calls never gets there: it is over before looking would pay, and most passes are that short.
 type pipeReader struct {
 	file *os.File
 	conn syscall.RawConn
-	soon int // answers in a row that came soon
+	soon int // answers that came soon lately
 }
 
 const (
 	// lookFor is how long a reader looks before it sleeps.
 	lookFor = 150 * time.Microsecond
-	// lookAfter is how many answers in a row must have come soon.
+	// lookAfter is how many answers must have come soon; one that did not weighs as much as half of them.
 	lookAfter = 16
 )
 
@@ -44,9 +44,9 @@ func (r *pipeReader) Read(b []byte) (n int, err error) {
 	}
 	n, err = r.file.Read(b)
 	if time.Since(began) < 4*lookFor { // a sleep and its end take a while by themselves
-		r.soon++
+		r.soon = min(r.soon+1, 2*lookAfter)
 	} else {
-		r.soon = 0
+		r.soon = max(r.soon-lookAfter/2, 0)
 	}
 	return n, err
 }
