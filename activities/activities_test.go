@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -232,15 +234,39 @@ func TestLogIsTranslatedOnce(t *testing.T) {
 	require.Equal(t, "2", string(last[2].Value), "it was read anew")
 }
 
-func TestDecisionsAfterAStepNeedANewRuntime(t *testing.T) {
-	log := signals.NewLog()
-	log.Add(signals.PassResult{Entries: []signals.Entry{{ID: 0, Connector: signals.StepConnector}, {ID: 1}}})
+func TestDecisionsOfReadsMadeAnewNeedANewRuntime(t *testing.T) {
 	a := testActivities(t)
-	for _, decided := range []bool{true, false} {
-		pass := a.sandboxPass(signals.PassInput{Decided: decided}, &remembered{log: log}, "n")
-		require.Equal(t, decided, pass.Refresh)
+	for _, ephemeral := range []bool{true, false} {
+		for _, decided := range []bool{true, false} {
+			log := signals.NewLog()
+			log.Add(signals.PassResult{Entries: []signals.Entry{{ID: 0, Connector: "store", Ephemeral: ephemeral}}})
+			pass := a.sandboxPass(signals.PassInput{Decided: decided}, &remembered{log: log}, "n")
+			require.Equal(t, decided && ephemeral, pass.Refresh)
+		}
 	}
-	log = signals.NewLog()
-	log.Add(signals.PassResult{Entries: []signals.Entry{{ID: 0, Connector: "store"}}})
-	require.False(t, a.sandboxPass(signals.PassInput{Decided: true}, &remembered{log: log}, "n").Refresh, "it may go on where it stands")
+}
+
+// TestOrderlyFailuresDoNotCountAsCrashes: a pass that could not be run did not end its worker.
+func TestOrderlyFailuresDoNotCountAsCrashes(t *testing.T) {
+	a := testActivities(t)
+	a.Executor = failingExecutor{a.Executor}
+	suite := testsuite.WorkflowTestSuite{}
+	env := suite.NewTestActivityEnvironment()
+	a.Register(env)
+	var beats []progress
+	env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var p progress
+		require.NoError(t, details.Get(&p))
+		beats = append(beats, p)
+	})
+	_, err := env.ExecuteActivity(signals.PassActivity, signals.PassInput{ExecutionID: "e", Pass: 1, Code: "1"})
+	require.ErrorContains(t, err, "no memory for a child")
+	require.NotEmpty(t, beats)
+	require.Zero(t, beats[len(beats)-1].Starts)
+}
+
+type failingExecutor struct{ sandbox.Executor }
+
+func (failingExecutor) Run(context.Context, sandbox.Pass, sandbox.Host) (sandbox.Result, error) {
+	return sandbox.Result{}, errors.New("no memory for a child")
 }

@@ -43,7 +43,7 @@ func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.
 
 // next completes what the pass after a call is given; ok is false if it should not run here.
 func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.RawMessage) (next signals.PassInput, ok bool) {
-	if in.Next == nil || a.LocalPass < 0 || ctx.Err() != nil {
+	if in.Next == nil || a.LocalPass < 0 || ctx.Err() != nil || endsSoon(ctx) {
 		return next, false
 	}
 	info := activity.GetInfo(ctx)
@@ -56,6 +56,12 @@ func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.
 		ID: in.Seq, At: max(latest, time.Now().UnixMilli()), Source: info.ActivityID, Attempts: max(1, in.Next.Attempts), Value: value, Carried: true,
 	}}
 	return next, true
+}
+
+// endsSoon: a result that is kept for the pass after it might come too late to count.
+func endsSoon(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < 50*aheadWithin
 }
 
 // computes waits for a pass that only computes: it is false for one that makes a call, or takes longer than d.

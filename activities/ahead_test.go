@@ -127,3 +127,12 @@ func TestCallGoesOnOnlyAfterThePassThatIssuedIt(t *testing.T) {
 		})
 	}
 }
+
+func TestCallThatEndsInItsLastMomentsWaitsForNothing(t *testing.T) {
+	for left, want := range map[time.Duration]bool{time.Hour: false, time.Millisecond: true} {
+		ctx, cancel := context.WithTimeout(t.Context(), left)
+		require.Equal(t, want, endsSoon(ctx), left)
+		cancel()
+	}
+	require.False(t, endsSoon(t.Context()), "there is no deadline")
+}

@@ -22,8 +22,8 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	if in.Pinned != nil {
 		pass.Connectors, limits = in.Pinned.Connectors, in.Pinned.Limits.WithDefaults()
 	}
-	entries, fresh := known.sandboxEntries()
-	pass.Log, pass.Refresh = entries, in.Decided && fresh
+	entries, ephemeral := known.sandboxEntries()
+	pass.Log, pass.Refresh = entries, in.Decided && ephemeral
 	for _, o := range in.Open {
 		b := known.log.Blocked[o.Seq]
 		pass.Open = append(pass.Open, sandbox.OpenCall{Seq: o.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: o.Pending})

@@ -77,6 +77,12 @@ func (p *pulse) told(c connectors.Progress) {
 
 func (p *pulse) stop() { close(p.done) }
 
+// ended takes back the count of an attempt that failed in an orderly way.
+func (p *pulse) ended() {
+	p.starts.Add(-1)
+	p.record()
+}
+
 // start counts this attempt and returns how many began to run. From the second on it is recorded at once, since the
 // attempt may end its worker before the first beat.
 func (p *pulse) start() int {

@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -28,7 +30,7 @@ type job struct {
 	pulse   *pulse // of the activity that answers, once that is a regular one
 	waiting bool   // for a free sandbox
 	calling sync.Once
-	left    int // how often it was, guarded by jobs
+	expiry  *time.Timer // of a job that is left, guarded by jobs
 }
 
 func newJob(in signals.PassInput, cancel context.CancelCauseFunc) *job {
@@ -43,6 +45,11 @@ func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
 	go func() {
 		defer close(j.done)
 		defer cancel(nil)
+		defer func() {
+			if r := recover(); r != nil { // as the SDK does for an activity's own goroutine
+				j.err = fmt.Errorf("a pass panicked: %v\n%s", r, debug.Stack())
+			}
+		}()
 		j.result, j.err = a.run(ctx, in, j)
 	}()
 	return j
@@ -95,16 +102,17 @@ func (s *jobs) leave(runID string, j *job) {
 		s.byRun = map[string]*job{}
 	}
 	if old := s.byRun[runID]; old != nil {
+		old.expiry.Stop()
 		old.cancel(errNotTakenOver)
 	}
 	s.byRun[runID] = j
-	j.left++
-	left := j.left
-	time.AfterFunc(takeOverWithin, func() {
-		if s.remove(runID, func(at *job) bool { return at == j && j.left == left }) != nil {
+	var expiry *time.Timer
+	expiry = time.AfterFunc(takeOverWithin, func() {
+		if s.remove(runID, func(at *job) bool { return at.expiry == expiry }) != nil {
 			j.cancel(errNotTakenOver)
 		}
 	})
+	j.expiry = expiry
 }
 
 // remove takes a run's job away if it is the right one.
@@ -116,6 +124,7 @@ func (s *jobs) remove(runID string, right func(*job) bool) *job {
 		return nil
 	}
 	delete(s.byRun, runID)
+	j.expiry.Stop() // it holds the job
 	return j
 }
 
@@ -148,7 +157,7 @@ func (s *jobs) takeOver(runID string, in signals.PassInput) *job {
 // isFor says that the job is the pass that in asks for.
 func (j *job) isFor(in signals.PassInput) bool {
 	return j.in.After == in.After && j.in.Decided == in.Decided && slices.Equal(j.in.Open, in.Open) &&
-		slices.EqualFunc(j.in.Given, in.Given, func(a, b signals.Given) bool { return a.Kind == b.Kind && a.ID == b.ID && a.At == b.At })
+		slices.EqualFunc(j.in.Given, in.Given, signals.Given.Same)
 }
 
 // within runs a pass for as long as a workflow task may stay open for it. A pass that is not done by then is left to the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -109,4 +110,27 @@ func TestOnlyTheNextPassTakesOver(t *testing.T) {
 	a.jobs.drop(t.Context(), "r")
 	<-j.done // the execution is over
 	require.Nil(t, a.jobs.takeOver("r", signals.PassInput{After: "n1"}))
+}
+
+func TestAJobIsForOneOutcomeOfACall(t *testing.T) {
+	applied := signals.Given{ID: 3, At: 7, Source: "call-3.1", Attempts: 1}
+	unknown := signals.Given{ID: 3, At: 7, Attempts: 1, Error: &signals.CallError{Name: signals.OutcomeUnknown}}
+	j := newJob(signals.PassInput{After: "n", Given: []signals.Given{applied}}, nil)
+	require.True(t, j.isFor(signals.PassInput{After: "n", Given: []signals.Given{applied}}))
+	require.False(t, j.isFor(signals.PassInput{After: "n", Given: []signals.Given{unknown}}))
+}
+
+func TestAJobThatPanicsFails(t *testing.T) {
+	a := testActivities(t)
+	a.Executor = nil
+	a.memory.put(&remembered{runID: "default-test-run-id", code: "1", log: signals.NewLog()})
+	suite := testsuite.WorkflowTestSuite{}
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivityWithOptions(func(ctx context.Context) error {
+		j := a.begin(ctx, signals.PassInput{ExecutionID: "e", Pass: 1})
+		<-j.done
+		return j.err
+	}, activity.RegisterOptions{Name: "begin"})
+	_, err := env.ExecuteActivity("begin")
+	require.ErrorContains(t, err, "a pass panicked")
 }

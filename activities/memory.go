@@ -18,27 +18,23 @@ type remembered struct {
 	input   signals.PassInput // what the inputs of its passes have in common
 	bytes   int               // about, of what weighed entries of the log hold
 	weighed int
-	stepped bool // the log has a step
 }
 
 // entryBytes is about what an entry takes beside its values, in both shapes.
 const entryBytes = 700
 
 // sandboxEntries translates the log's entries, once. A read that is to be made anew takes the place of its former result,
-// so a log with one is translated each time. fresh says that a pass after a decision needs a new runtime: for such reads, and
-// because what a step's function left behind beside its value is gone then, however soon the decision came.
-func (r *remembered) sandboxEntries() (entries []sandbox.Entry, fresh bool) {
-	ephemeral := false
+// so a log with one is translated each time, and a pass after a decision needs a new runtime.
+func (r *remembered) sandboxEntries() (entries []sandbox.Entry, ephemeral bool) {
 	for _, e := range r.log.Order[len(r.entries):] {
 		r.entries = append(r.entries, sandboxEntry(e))
 		ephemeral = ephemeral || e.Ephemeral
-		r.stepped = r.stepped || e.Connector == signals.StepConnector
 	}
 	entries = r.entries
 	if ephemeral {
 		r.entries = nil
 	}
-	return entries, ephemeral || r.stepped
+	return entries, ephemeral
 }
 
 // weigh adds what the log has grown by.

@@ -97,7 +97,11 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID strin
 	if j == nil {
 		j = a.begin(ctx, in)
 	}
-	return j.follow(ctx, pulse)
+	result, err := j.follow(ctx, pulse)
+	if err != nil {
+		pulse.ended()
+	}
+	return result, err
 }
 
 // run makes the pass itself, for j.

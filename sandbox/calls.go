@@ -46,6 +46,7 @@ func (e *engine) jsStep(f goja.FunctionCall) goja.Value {
 	outer := e.step
 	e.step = c.step
 	defer func() { e.step = outer }()
+	e.stepped = e.stepped || e.recorded[c.Seq] == nil
 	if _, err := e.js.run(goja.Undefined(), f.Argument(1), e.vm.ToValue(e.stepEnded(c))); err != nil {
 		var exception *goja.Exception
 		if !errors.As(err, &exception) {

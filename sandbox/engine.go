@@ -66,6 +66,8 @@ type engine struct {
 	closed   bool // a completion did not fit: the pass ends here
 	// refreshed: a read of the log was made anew.
 	refreshed bool
+	// stepped: the function of a step ran, which a replay does not run.
+	stepped bool
 	// suspended: the pass ended inside a call of the synchronous mode.
 	suspended bool
 

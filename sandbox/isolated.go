@@ -176,8 +176,9 @@ func (x *Isolated) release(p *process, healthy bool) {
 		if left == prewarmBefore {
 			go x.prewarm(x.options.Children + 2) // this one's slot counts yet, and nobody is to wait when it is retired
 		}
+		state := p.parked // of the next pass, once another may have the child
 		x.keep(p)
-		if state := p.parked; state != "" {
+		if state != "" {
 			time.AfterFunc(parkedFor, func() { x.forget(p, state) })
 		}
 	case x.options.Reuse < 0 || healthy && p.passes > prewarmBefore:

@@ -11,10 +11,11 @@ import (
 // is. The runtime stays for seconds, in a child that nothing else needs: an execution that waits longer keeps nothing.
 
 // parkable: the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in the log than
-// it was recorded.
+// it was recorded. What a step's function left behind beside its value is in no log: it is gone for the next pass, wherever
+// that runs.
 func (e *engine) parkable() bool {
 	return e.result.End == Blocked && !e.result.Partial && e.fatal == nil && !e.stopped.Load() && !e.suspended && !e.closed &&
-		!e.refreshed && e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
+		!e.refreshed && !e.stepped && e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
 }
 
 // resume drives a parked runtime through the next pass, whose log holds only what settled since.

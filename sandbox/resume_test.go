@@ -97,6 +97,11 @@ func TestParkedRuntimes(t *testing.T) {
 	require.True(t, run(Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "a person may decide at once")
 	require.True(t, run(Pass{Code: "await store.a_ask({})", After: "2", As: "2b", Open: []OpenCall{{Connector: "store", Method: "a_ask"}}}).Parked, "it was approved")
 
+	const stepping = "await codemode.step('s', () => 1); await store.w_put({})"
+	step := []Entry{{ID: 0, Connector: StepConnector, Method: "s", Value: json.RawMessage("1")}}
+	require.False(t, run(Pass{Code: stepping, As: "2c"}).Parked, "what the step left behind is in no log")
+	require.True(t, run(Pass{Code: stepping, As: "2d", Log: step}).Parked, "it has not run here")
+
 	require.Equal(t, Completed, run(Pass{Code: code, After: "other", Log: settled}).End, "another state is replayed")
 	require.True(t, run(Pass{Code: code, As: "3"}).Parked)
 	require.Equal(t, Completed, run(Pass{Code: code, After: "3", Refresh: true, Log: settled}).End, "what is read anew is replayed")

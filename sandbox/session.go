@@ -68,6 +68,15 @@ func (s *session) result(body []byte) (Result, error) {
 	if err := decodeFrame(body, &r); err != nil {
 		return r, err
 	}
+	switch r.End {
+	case Completed, Blocked, More:
+	case Failed:
+		if r.Failure == nil {
+			return r, errors.New("the sandbox child failed and does not say why")
+		}
+	default:
+		return r, fmt.Errorf("the sandbox child ended its pass as %q", r.End)
+	}
 	for i := range r.Blocked {
 		b := &r.Blocked[i]
 		known, asked := s.admitted[b.Seq]

@@ -79,3 +79,11 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 	require.Equal(t, "read", r.Entries[0].Method)
 	require.Equal(t, "read", r.Entries[0].Class)
 }
+
+func TestEndsAreThoseOfTheEngine(t *testing.T) {
+	for _, forged := range []Result{{}, {End: "missing"}, {End: "elsewhere"}, {End: Failed}} {
+		s, _ := takenOver(t)
+		_, err := s.result(frame(t, forged))
+		require.Error(t, err, forged.End)
+	}
+}

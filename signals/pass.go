@@ -146,6 +146,11 @@ func (g Given) Reference() Given {
 	return g
 }
 
+// Same reports whether both tell of the same event: what an interrupted call is given has no source.
+func (g Given) Same(other Given) bool {
+	return g.Kind == other.Kind && g.ID == other.ID && g.At == other.At && g.Source == other.Source
+}
+
 // CallError is how a call failed, as the program sees it.
 type CallError struct {
 	Name    string `json:"name,omitempty"`

@@ -33,6 +33,5 @@ func (e *execution) ahead(input signals.PassInput) (signals.PassResult, bool) {
 	if next == nil || next.Pass != input.Pass || input.Decided || len(input.Open) > 0 || len(next.Given) != 1 || len(input.Given) != 1 {
 		return signals.PassResult{}, false
 	}
-	was, is := next.Given[0], input.Given[0]
-	return *next, was.Kind == is.Kind && was.ID == is.ID && was.At == is.At
+	return *next, next.Given[0].Same(input.Given[0])
 }

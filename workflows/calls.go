@@ -135,19 +135,30 @@ func (e *execution) dispatch(ctx workflow.Context) {
 	if e.partial {
 		return
 	}
-	bytes := 0
 	for _, c := range e.order {
 		if !c.open || c.dispatched || c.pending() || !c.cleared {
 			continue
 		}
-		if bytes += len(c.dispatchArgs()) + 1024; bytes > taskBytes {
-			_ = workflow.Sleep(ctx, time.Millisecond) // ends the workflow task
-			bytes = 0
-			if e.checkBudgets(ctx); e.end != nil {
-				return
-			}
+		if e.room(ctx, c); e.end != nil {
+			return
 		}
 		e.start(ctx, c)
+	}
+}
+
+// room waits until the commands of the workflow task leave room for a call's arguments.
+func (e *execution) room(ctx workflow.Context, c *call) {
+	bytes := len(c.dispatchArgs()) + 1024
+	for e.end == nil {
+		if task := workflow.GetInfo(ctx).GetCurrentHistoryLength(); task != e.sentTask {
+			e.sentTask, e.sent = task, 0
+		}
+		if e.sent == 0 || e.sent+bytes <= taskBytes {
+			e.sent += bytes
+			return
+		}
+		_ = workflow.Sleep(ctx, time.Millisecond) // ends the workflow task
+		e.checkBudgets(ctx)
 	}
 }
 
@@ -177,19 +188,33 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 		var out signals.CallOutput
 		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(), payload.MustRaw(input)).Get(ctx, &out)
 		kind, delay := failureKind(err)
+		repeat := false
 		switch {
-		case kind == signals.ErrorRetryable && input.Attempt < c.attempts(err) && e.end == nil:
-			_ = workflow.Sleep(ctx, c.retry.Backoff(delay, input.Attempt))
+		case kind == signals.ErrorRetryable && input.Attempt < c.attempts(err):
+			repeat = e.backOff(ctx, c, c.retry.Backoff(delay, input.Attempt))
 			input.Attempt++
-		case kind == signals.ErrorUnavailable && e.end == nil:
+		case kind == signals.ErrorUnavailable:
 			unavailable++
-			_ = workflow.Sleep(ctx, signals.RetryLimits{}.Backoff(delay, unavailable))
-		default:
+			repeat = e.backOff(ctx, c, signals.RetryLimits{}.Backoff(0, unavailable))
+		}
+		if !repeat {
 			c.rec.Attempts = c.tries
 			e.settleCall(ctx, c, id, out, err, input.Key)
 			return
 		}
 	}
+}
+
+// backOff waits before a call is made again, which it is not once the execution ends.
+func (e *execution) backOff(ctx workflow.Context, c *call, pause time.Duration) (again bool) {
+	if e.end == nil {
+		_, _ = workflow.AwaitWithTimeout(ctx, pause, func() bool { return e.end != nil })
+	}
+	if e.end == nil {
+		e.checkBudgets(ctx)
+	}
+	e.room(ctx, c)
+	return e.end == nil
 }
 
 // attempts is how often a call is made that asks to be retried.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -168,7 +169,8 @@ func (e *execution) absorb(ctx workflow.Context, r signals.PassResult, given []s
 	case signals.PassCompleted:
 		e.stop(&ending{status: signals.Completed, value: r.Value, omitted: r.Omitted != ""})
 	case signals.PassFailed:
-		e.stop(&ending{status: signals.Failed, message: r.Failure.Message, position: r.Failure.Position, diverged: r.Failure.Diverged})
+		f := cmp.Or(r.Failure, &signals.PassFailure{Message: "Code execution failed"})
+		e.stop(&ending{status: signals.Failed, message: f.Message, position: f.Position, diverged: f.Diverged})
 	default:
 		e.checkCalls()
 	}

@@ -35,6 +35,7 @@ func (l *lab) connector() connectors.Connector {
 		l.method("flaky", connectors.Read, l.flaky),
 		l.method("write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("flaky_write", connectors.Write, l.flaky),
+		l.method("late_write", connectors.Write, l.late),
 		l.method("put", connectors.Idempotent, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.asked("write_asked"),
 		l.undoable(l.method("make", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })),
@@ -77,6 +78,14 @@ func (l *lab) flaky(c connectors.Context, a labArgs) (any, error) {
 		return nil, &connectors.RetryableError{Message: "not yet", RetryAfter: 10 * time.Millisecond}
 	}
 	return "done", nil
+}
+
+// late asks for a second attempt, some seconds later.
+func (l *lab) late(_ connectors.Context, a labArgs) (any, error) {
+	if strings.Count(l.ledger(), "late "+a.Name+" ") < 2 {
+		return nil, &connectors.RetryableError{Message: "later", RetryAfter: 5 * time.Second}
+	}
+	return a.Name, nil
 }
 
 func (l *lab) method(name string, class connectors.Class, do func(connectors.Context, labArgs) (any, error)) connectors.Method {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
@@ -43,6 +44,31 @@ func TestThirtyMegabytesOfReads(t *testing.T) {
 	log := b.show(o.ExecutionID).Log
 	require.Len(t, log, 30)
 	require.Len(t, log[29].Result, 1_000_002, "the record holds every value")
+}
+
+// TestLargeCallsAreRepeatedInSeveralTasks: the server terminates a run whose workflow task holds more than some 4 MB of
+// commands. After a while without a worker, all that was to be repeated is due at once.
+func TestLargeCallsAreRepeatedInSeveralTasks(t *testing.T) {
+	b := setUp(t)
+	first := b.worker()
+	id := b.start(`const names = [...Array(8).keys()].map(String);
+return (await Promise.all(names.map((name) => lab.late_write({ name, pad: "x".repeat(700_000) })))).join("")`)
+	timers := func(kind enums.EventType) (n int) {
+		for _, e := range b.events(id) {
+			if e.EventType == kind {
+				n++
+			}
+		}
+		return n
+	}
+	before := func() int { return timers(enums.EVENT_TYPE_TIMER_STARTED) - timers(enums.EVENT_TYPE_TIMER_FIRED) }
+	b.eventually("all wait to be repeated", func() bool { return len(b.lab.effects("late")) >= 8 && before() >= 8 })
+	first.Stop()
+	b.eventually("all are due", func() bool { return before() == 0 })
+	b.worker()
+	b.completed(`"01234567"`, b.wait(id))
+	require.Len(t, b.lab.effects("late"), 16)
+	b.healthy(id)
 }
 
 func TestBudgetsEndInAClearError(t *testing.T) {
