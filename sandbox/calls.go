@@ -275,7 +275,7 @@ func (e *engine) deliverLive(c completion) error {
 
 // durable serializes a value that is to be recorded.
 func (e *engine) durable(of valueName, v goja.Value) (json.RawMessage, *Failure) {
-	text, _, failure := e.encode(v)
+	text, failure := e.encode(v)
 	if failure == nil {
 		failure = e.checkSize(of, text)
 	}
@@ -375,24 +375,24 @@ func (e *engine) issuedAt(thrown goja.Value) *Position {
 	return nil
 }
 
-// encode serializes a value of the program: its JSON and its length in UTF-16 units. undefined has no JSON.
-func (e *engine) encode(v goja.Value) (json.RawMessage, int, *Failure) {
+// encode serializes a value of the program: its JSON, of which undefined has none.
+func (e *engine) encode(v goja.Value) (json.RawMessage, *Failure) {
 	if v == nil || goja.IsUndefined(v) {
-		return nil, 0, nil
+		return nil, nil
 	}
 	text, err := e.js.encode(goja.Undefined(), v)
 	if err != nil {
 		var exception *goja.Exception
 		if !errors.As(err, &exception) {
-			return nil, 0, e.failureOf(err)
+			return nil, e.failureOf(err)
 		}
-		return nil, 0, e.notSerializable(exception.Value())
+		return nil, e.notSerializable(exception.Value())
 	}
 	s, ok := text.(goja.String)
 	if !ok { // JSON.stringify gives undefined for functions and symbols
-		return nil, 0, &Failure{Kind: NotSerializable, Message: "it is a function or a symbol"}
+		return nil, &Failure{Kind: NotSerializable, Message: "it is a function or a symbol"}
 	}
-	return json.RawMessage(s.String()), s.Length(), nil
+	return json.RawMessage(s.String()), nil
 }
 
 func (e *engine) notSerializable(thrown goja.Value) *Failure {

@@ -318,11 +318,6 @@ func (e *engine) goLive() error {
 		}
 	}
 	e.live = true
-	for seq := range e.recorded {
-		if seq >= 0 {
-			e.result.Replayed++
-		}
-	}
 	for _, o := range e.pass.Open {
 		e.openGate(o.Pending)
 	}

@@ -91,7 +91,7 @@ func FuzzValues(f *testing.F) {
 }
 
 func encodeText(t testing.TB, e *engine, v goja.Value) json.RawMessage {
-	text, _, failure := e.encode(v)
+	text, failure := e.encode(v)
 	if failure != nil {
 		t.Fatalf("%+v", *failure)
 	}

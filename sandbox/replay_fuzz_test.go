@@ -387,7 +387,7 @@ func uninterrupted(code string, as Pass) (*fuzzRun, error) {
 	if !e.main.settled || e.main.threw {
 		return nil, fmt.Errorf("live, the program has not returned after all %d entries", len(script))
 	}
-	value, _, _ := e.encode(e.main.value)
+	value, _ := e.encode(e.main.value)
 	return &fuzzRun{value: string(value), logs: e.console.report()}, nil
 }
 

@@ -36,7 +36,7 @@ func (e *engine) takeValue() {
 		e.fatal = &Failure{Kind: TooLarge, Subject: "The final result", Size: s.Length(), Limit: e.limits.ValueUnits}
 		return
 	}
-	text, units, failure := e.encode(e.main.value)
+	text, failure := e.encode(e.main.value)
 	switch {
 	case failure != nil:
 		failure.Subject = "The final result"
@@ -46,7 +46,7 @@ func (e *engine) takeValue() {
 	case e.holds() > 0 && e.holds()+len(text) > e.limits.ResultBytes:
 		e.result.End = More
 	default:
-		e.result.Value, e.result.Units = text, units
+		e.result.Value = text
 	}
 }
 

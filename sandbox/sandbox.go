@@ -195,12 +195,8 @@ type Result struct {
 	Failure  *Failure
 	// Stopped: the pass was cut off, so what it is blocked on must not be made.
 	Stopped bool
-	// Units is the length of Value in UTF-16 units.
-	Units int
-	Logs  []string // lines that no earlier pass reported
-	Lines int      // lines printed since the program's start
-	// Replayed counts the calls taken from the log.
-	Replayed int
+	Logs    []string // lines that no earlier pass reported
+	Lines   int      // lines printed since the program's start
 	// Parked: the child keeps the runtime, to go on with it.
 	Parked bool
 }

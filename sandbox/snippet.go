@@ -45,7 +45,7 @@ func (e *engine) compileSnippet(source string) (*program, *Failure) {
 
 // copied is a value as it would come back from the log.
 func (e *engine) copied(v goja.Value) goja.Value {
-	text, _, failure := e.encode(v)
+	text, failure := e.encode(v)
 	if failure != nil {
 		panic(e.vm.NewGoError(errors.New(failure.Message)))
 	}

@@ -26,7 +26,6 @@ type History struct {
 	// Closed is how the workflow closed where it did not by itself, as in "terminated".
 	Closed string
 	Passes []signals.PassResult
-	Events int
 
 	dc         converter.DataConverter
 	ahead      int                  // the newest pass that a call went on with
@@ -60,7 +59,6 @@ func Read(ctx context.Context, c client.Client, dc converter.DataConverter, work
 }
 
 func (h *History) take(e *historypb.HistoryEvent) error {
-	h.Events++
 	h.UpdatedAt = e.EventTime.AsTime().UnixMilli()
 	switch e.EventType {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
