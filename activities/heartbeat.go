@@ -77,7 +77,7 @@ func (p *pulse) told(c connectors.Progress) {
 
 func (p *pulse) stop() { close(p.done) }
 
-// ended takes back the count of an attempt that failed in an orderly way.
+// ended takes back the count of an attempt that failed in an orderly way: it may be repeated for as long as it takes.
 func (p *pulse) ended() {
 	p.starts.Add(-1)
 	p.record()

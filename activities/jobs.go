@@ -47,7 +47,8 @@ func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
 		defer cancel(nil)
 		defer func() {
 			if r := recover(); r != nil { // as the SDK does for an activity's own goroutine
-				j.err = fmt.Errorf("a pass panicked: %v\n%s", r, debug.Stack())
+				activity.GetLogger(ctx).Error("A pass panicked", "panic", r, "stack", string(debug.Stack()))
+				j.err = fmt.Errorf("%w: %v", errPanicked, r)
 			}
 		}()
 		j.result, j.err = a.run(ctx, in, j)
@@ -91,6 +92,8 @@ type jobs struct {
 
 // takeOverWithin is how long a pass that nobody takes over goes on: the activity began on another worker.
 const takeOverWithin = 10 * time.Second
+
+var errPanicked = errors.New("the pass panicked")
 
 var errNotTakenOver = errors.New("the pass goes on at another worker")
 

@@ -132,5 +132,5 @@ func TestAJobThatPanicsFails(t *testing.T) {
 		return j.err
 	}, activity.RegisterOptions{Name: "begin"})
 	_, err := env.ExecuteActivity("begin")
-	require.ErrorContains(t, err, "a pass panicked")
+	require.ErrorContains(t, err, "the pass panicked")
 }

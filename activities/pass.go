@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -98,7 +99,7 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID strin
 		j = a.begin(ctx, in)
 	}
 	result, err := j.follow(ctx, pulse)
-	if err != nil {
+	if err != nil && !errors.Is(err, errPanicked) {
 		pulse.ended()
 	}
 	return result, err
