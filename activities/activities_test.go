@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -216,20 +217,20 @@ func TestLogIsTranslatedOnce(t *testing.T) {
 	add := func(entries ...signals.Entry) { log.Add(signals.PassResult{Entries: entries}) }
 	known := &remembered{log: log}
 	add(signals.Entry{ID: 0, Value: json.RawMessage("0")})
-	first, fresh := known.sandboxEntries()
+	first, ephemeral := known.sandboxEntries()
 	require.Len(t, first, 1)
-	require.False(t, fresh)
+	require.False(t, ephemeral)
 	add(signals.Entry{ID: 1})
 	second, _ := known.sandboxEntries()
 	require.Len(t, second, 2)
 	require.Len(t, known.entries, 2)
 
 	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("1")})
-	_, fresh = known.sandboxEntries()
-	require.True(t, fresh)
+	_, ephemeral = known.sandboxEntries()
+	require.True(t, ephemeral)
 	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("2")})
-	last, fresh := known.sandboxEntries()
-	require.True(t, fresh)
+	last, ephemeral := known.sandboxEntries()
+	require.True(t, ephemeral)
 	require.Len(t, last, 3)
 	require.Equal(t, "2", string(last[2].Value), "it was read anew")
 }
@@ -246,27 +247,36 @@ func TestDecisionsOfReadsMadeAnewNeedANewRuntime(t *testing.T) {
 	}
 }
 
-// TestOrderlyFailuresDoNotCountAsCrashes: a pass that could not be run did not end its worker.
+// TestOrderlyFailuresDoNotCountAsCrashes: a pass that could not be run did not end its worker. One whose code panics counts.
 func TestOrderlyFailuresDoNotCountAsCrashes(t *testing.T) {
-	a := testActivities(t)
-	a.Executor = failingExecutor{a.Executor}
-	suite := testsuite.WorkflowTestSuite{}
-	env := suite.NewTestActivityEnvironment()
-	a.Register(env)
-	var beats []progress
-	env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
-		var p progress
-		require.NoError(t, details.Get(&p))
-		beats = append(beats, p)
-	})
-	_, err := env.ExecuteActivity(signals.PassActivity, signals.PassInput{ExecutionID: "e", Pass: 1, Code: "1"})
-	require.ErrorContains(t, err, "no memory for a child")
-	require.NotEmpty(t, beats)
-	require.Zero(t, beats[len(beats)-1].Starts)
+	for name, failing := range map[string]func() error{
+		"no memory for a child": func() error { return errors.New("no memory for a child") },
+		"the pass panicked":     func() error { panic("a bug") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := testActivities(t)
+			a.Executor = failingExecutor{a.Executor, failing}
+			suite := testsuite.WorkflowTestSuite{}
+			env := suite.NewTestActivityEnvironment()
+			a.Register(env)
+			var starts []int
+			env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+				var p progress
+				require.NoError(t, details.Get(&p))
+				starts = append(starts, p.Starts)
+			})
+			_, err := env.ExecuteActivity(signals.PassActivity, signals.PassInput{ExecutionID: "e", Pass: 1, Code: "1"})
+			require.ErrorContains(t, err, name)
+			require.Equal(t, name == "no memory for a child", slices.Contains(starts, 0))
+		})
+	}
 }
 
-type failingExecutor struct{ sandbox.Executor }
+type failingExecutor struct {
+	sandbox.Executor
+	failing func() error
+}
 
-func (failingExecutor) Run(context.Context, sandbox.Pass, sandbox.Host) (sandbox.Result, error) {
-	return sandbox.Result{}, errors.New("no memory for a child")
+func (f failingExecutor) Run(context.Context, sandbox.Pass, sandbox.Host) (sandbox.Result, error) {
+	return sandbox.Result{}, f.failing()
 }

@@ -131,13 +131,13 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 
 func (a *Activities) call(ctx context.Context, in signals.CallInput, progress func(connectors.Progress)) (json.RawMessage, error) {
 	if !a.Connectors.Has(in.Connector) {
-		return nil, retryableError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), 2*time.Second, 0)
+		return nil, retryableError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), 0, 0)
 	}
 	method, err := a.Connectors.Lookup(in.Connector, in.Method)
 	var unavailable *connectors.UnavailableError
 	switch {
 	case errors.As(err, &unavailable): // it was there when the call was issued: another worker may have it
-		return nil, retryableError(signals.ErrorUnavailable, err.Error(), 2*time.Second, 0)
+		return nil, retryableError(signals.ErrorUnavailable, err.Error(), 0, 0)
 	case err != nil:
 		return nil, applicationError(signals.ErrorConnector, err.Error(), false, 0)
 	}

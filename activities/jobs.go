@@ -93,9 +93,10 @@ type jobs struct {
 // takeOverWithin is how long a pass that nobody takes over goes on: the activity began on another worker.
 const takeOverWithin = 10 * time.Second
 
-var errPanicked = errors.New("the pass panicked")
-
-var errNotTakenOver = errors.New("the pass goes on at another worker")
+var (
+	errNotTakenOver = errors.New("the pass goes on at another worker")
+	errPanicked     = errors.New("the pass panicked")
+)
 
 // leave lets a job go on until somebody takes it over.
 func (s *jobs) leave(runID string, j *job) {

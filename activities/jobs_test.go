@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -118,19 +117,4 @@ func TestAJobIsForOneOutcomeOfACall(t *testing.T) {
 	j := newJob(signals.PassInput{After: "n", Given: []signals.Given{applied}}, nil)
 	require.True(t, j.isFor(signals.PassInput{After: "n", Given: []signals.Given{applied}}))
 	require.False(t, j.isFor(signals.PassInput{After: "n", Given: []signals.Given{unknown}}))
-}
-
-func TestAJobThatPanicsFails(t *testing.T) {
-	a := testActivities(t)
-	a.Executor = nil
-	a.memory.put(&remembered{runID: "default-test-run-id", code: "1", log: signals.NewLog()})
-	suite := testsuite.WorkflowTestSuite{}
-	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivityWithOptions(func(ctx context.Context) error {
-		j := a.begin(ctx, signals.PassInput{ExecutionID: "e", Pass: 1})
-		<-j.done
-		return j.err
-	}, activity.RegisterOptions{Name: "begin"})
-	_, err := env.ExecuteActivity("begin")
-	require.ErrorContains(t, err, "the pass panicked")
 }

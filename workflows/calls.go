@@ -195,7 +195,7 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 			input.Attempt++
 		case kind == signals.ErrorUnavailable:
 			unavailable++
-			repeat = e.backOff(ctx, c, signals.RetryLimits{}.Backoff(0, unavailable))
+			repeat = e.backOff(ctx, c, signals.RetryLimits{}.Backoff(delay, unavailable))
 		}
 		if !repeat {
 			c.rec.Attempts = c.tries
@@ -210,9 +210,7 @@ func (e *execution) backOff(ctx workflow.Context, c *call, pause time.Duration) 
 	if e.end == nil {
 		_, _ = workflow.AwaitWithTimeout(ctx, pause, func() bool { return e.end != nil })
 	}
-	if e.end == nil {
-		e.checkBudgets(ctx)
-	}
+	e.checkBudgets(ctx)
 	e.room(ctx, c)
 	return e.end == nil
 }

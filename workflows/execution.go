@@ -55,7 +55,8 @@ type execution struct {
 	// partial: the newest pass could not list all the calls it is blocked on.
 	partial bool
 
-	sentTask, sent int // bytes of calls in the commands of a workflow task, which is told as localTask is
+	// sent is how many bytes of arguments the commands of the workflow task sentTask hold, a task being told as localTask is.
+	sent, sentTask int
 
 	// next is the result of the pass after the newest, which the activity of the call before it went on with.
 	next *signals.PassResult

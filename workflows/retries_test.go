@@ -62,7 +62,7 @@ func TestPausesBeforeAMissingConnectorGrow(t *testing.T) {
 		if n == 10 {
 			return nil, nil
 		}
-		return nil, asks(signals.ErrorUnavailable, 2*time.Second)
+		return nil, asks(signals.ErrorUnavailable, 0)
 	}
 	began := r.env.Now()
 	r.run()

@@ -61,10 +61,10 @@ return (await Promise.all(names.map((name) => lab.late_write({ name, pad: "x".re
 		}
 		return n
 	}
-	before := func() int { return timers(enums.EVENT_TYPE_TIMER_STARTED) - timers(enums.EVENT_TYPE_TIMER_FIRED) }
-	b.eventually("all wait to be repeated", func() bool { return len(b.lab.effects("late")) >= 8 && before() >= 8 })
+	waiting := func() int { return timers(enums.EVENT_TYPE_TIMER_STARTED) - timers(enums.EVENT_TYPE_TIMER_FIRED) }
+	b.eventually("all wait to be repeated", func() bool { return len(b.lab.effects("late")) >= 8 && waiting() >= 8 })
 	first.Stop()
-	b.eventually("all are due", func() bool { return before() == 0 })
+	b.eventually("all are due", func() bool { return waiting() == 0 })
 	b.worker()
 	b.completed(`"01234567"`, b.wait(id))
 	require.Len(t, b.lab.effects("late"), 16)
