@@ -351,6 +351,12 @@ func isNotFound(err error) bool {
 	return errors.As(err, &notFound)
 }
 
+// isService: Temporal refused or could not be reached.
+func isService(err error) bool {
+	var service serviceerror.ServiceError
+	return errors.As(err, &service)
+}
+
 func alreadyStarted(err error) bool {
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	return errors.As(err, &started)

@@ -3,8 +3,10 @@ package codemode
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
@@ -24,40 +26,73 @@ type ListOptions struct {
 	Text string
 }
 
-// Executions lists records, newest first, without their logs. Lists may lag a second behind.
+// Executions lists records, newest first, without their logs. Lists may lag a second behind. One that cannot be read, such
+// as when its key is lost, is listed with nothing but its id, status, times, and the reason as its error.
 func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
 	if o.Limit == 0 {
 		o.Limit = 20
 	}
-	ids, err := c.ids(ctx, "", o.Status)
+	rolledBack, err := c.rolledBack(ctx, o.Status)
 	if err != nil {
 		return nil, err
 	}
 	records := []signals.Record{}
-	for len(ids) > 0 && len(records) < o.Limit {
-		few := ids[:min(len(ids), atOnce)]
-		ids = ids[len(few):]
-		found, err := c.shows(ctx, few)
+	for _, filter := range startedWithin(time.Now()) {
+		found, err := c.visible(ctx, signals.ExecutionWorkflow, filter)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range found {
-			if r != nil && (o.Status == "" || r.Status == o.Status) && hasText(r, o.Text) && len(records) < o.Limit {
-				r.Log = nil
-				records = append(records, *r)
+		candidates := slices.DeleteFunc(found, func(w *workflow.WorkflowExecutionInfo) bool { return !hasStatus(w, o.Status, rolledBack) })
+		for few := range slices.Chunk(candidates, atOnce) {
+			shown, err := c.shows(ctx, few)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range shown {
+				if r != nil && (o.Status == "" || r.Status == o.Status) && hasText(r, o.Text) {
+					records = append(records, *r)
+				}
+			}
+			if len(records) >= o.Limit {
+				return records[:o.Limit], nil
 			}
 		}
 	}
 	return records, nil
 }
 
-func (c *Client) shows(ctx context.Context, ids []string) ([]*signals.Record, error) {
-	records := make([]*signals.Record, len(ids))
+// lookBack is how far back a list looks, step by step: who wants the newest does not read the names of all.
+var lookBack = []time.Duration{time.Minute, 10 * time.Minute, 2 * time.Hour, 24 * time.Hour, 14 * 24 * time.Hour}
+
+// startedWithin are filters, newest first, of which every execution passes exactly one.
+func startedWithin(now time.Time) []string {
+	var filters []string
+	before := ""
+	for _, d := range lookBack {
+		since := now.Add(-d).UTC().Format(time.RFC3339Nano)
+		filters = append(filters, fmt.Sprintf(`StartTime >= "%s"%s`, since, before))
+		before = fmt.Sprintf(` AND StartTime < "%s"`, since)
+	}
+	return append(filters, strings.TrimPrefix(before, " AND "))
+}
+
+func (c *Client) shows(ctx context.Context, executions []*workflow.WorkflowExecutionInfo) ([]*signals.Record, error) {
+	records := make([]*signals.Record, len(executions))
 	group, ctx := errgroup.WithContext(ctx)
-	for i, id := range ids {
-		group.Go(func() (err error) {
-			records[i], err = c.Show(ctx, id)
-			return err
+	for i, w := range executions {
+		group.Go(func() error {
+			r, err := c.Show(ctx, executionID(w))
+			if err != nil && (ctx.Err() != nil || isService(err)) {
+				return err
+			}
+			if err != nil {
+				r = c.unreadable(w, err)
+			}
+			if r != nil {
+				r.Log = nil
+			}
+			records[i] = r
+			return nil
 		})
 	}
 	return records, group.Wait()
@@ -73,25 +108,49 @@ func hasText(r *signals.Record, text string) bool {
 	return false
 }
 
-// ids lists execution ids from visibility, newest first. Executions that carry no search attributes, because the server
-// had none, are found by their workflow id, and kept whatever their status.
+// unreadable stands for an execution of which only the server's own knowledge can be told.
+func (c *Client) unreadable(w *workflow.WorkflowExecutionInfo, err error) *signals.Record {
+	r := &signals.Record{
+		ID: executionID(w), Runtime: c.runtime, Status: visibleStatus(w), Error: "This execution cannot be read: " + err.Error(), Connectors: []string{},
+		CreatedAt: w.StartTime.AsTime().UnixMilli(), UpdatedAt: w.StartTime.AsTime().UnixMilli(),
+	}
+	if w.CloseTime != nil {
+		r.UpdatedAt = w.CloseTime.AsTime().UnixMilli()
+	}
+	switch { // it was ended from outside, or the server has no search attributes
+	case r.Status != "":
+	case w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		r.Status = signals.Running
+	default:
+		r.Status = signals.Failed
+	}
+	return r
+}
+
+// ids lists execution ids from visibility, newest first.
 func (c *Client) ids(ctx context.Context, filter string, status signals.Status) ([]string, error) {
 	found, err := c.visible(ctx, signals.ExecutionWorkflow, filter)
-	if err != nil {
-		return nil, err
-	}
-	rolledBack, err := c.rolledBack(ctx, status)
-	if err != nil {
-		return nil, err
-	}
 	var ids []string
 	for _, w := range found {
-		_, id, ok := signals.ParseWorkflowID(w.Execution.WorkflowId)
-		if known := visibleStatus(w); ok && (status == "" || known == "" || known == status || rolledBack[id]) {
-			ids = append(ids, id)
+		if hasStatus(w, status, nil) {
+			ids = append(ids, executionID(w))
 		}
 	}
-	return ids, nil
+	return ids, err
+}
+
+// executionID is empty for workflows that are no executions.
+func executionID(w *workflow.WorkflowExecutionInfo) string {
+	_, id, _ := signals.ParseWorkflowID(w.Execution.WorkflowId)
+	return id
+}
+
+// hasStatus: an execution has the status, or may have it. Those that carry no search attributes, because the server
+// had none, are found by their workflow id, and kept whatever their status.
+func hasStatus(w *workflow.WorkflowExecutionInfo, status signals.Status, rolledBack map[string]bool) bool {
+	id := executionID(w)
+	known := visibleStatus(w)
+	return id != "" && (status == "" || known == "" || known == status || rolledBack[id])
 }
 
 // rolledBack are the executions that were rolled back after their end: their own status is still that of the end.

@@ -220,7 +220,7 @@ func showList(p *page, records []signals.Record, now time.Time) {
 	}
 	rows := [][]string{{"EXECUTION", "STATUS", "STARTED", "PASSES", "PURPOSE"}}
 	for _, r := range records {
-		purpose, _ := short(orFirstLine(r), 60)
+		purpose, _ := short(cmp.Or(orFirstLine(r), r.Error), 60)
 		rows = append(rows, []string{r.ID, string(r.Status), span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago", fmt.Sprint(r.Passes), purpose})
 	}
 	p.table(rows)

@@ -137,8 +137,13 @@ func TestEncryptedHistory(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, strings.Contains(e.String(), "xyzzy"), "%s", e)
 	}
-	_, err := b.clientFor(shared.client).Show(b.context(), o.ExecutionID)
+	keyless := b.clientFor(shared.client)
+	_, err := keyless.Show(b.context(), o.ExecutionID)
 	require.ErrorContains(t, err, "set CODEMODE_ENCRYPTION_KEYS")
+	b.eventually("a list shows what it cannot read", func() bool {
+		list, err := keyless.Executions(b.context(), codemode.ListOptions{Status: signals.Completed})
+		return err == nil && len(list) == 1 && list[0].ID == o.ExecutionID && strings.Contains(list[0].Error, "set CODEMODE_ENCRYPTION_KEYS")
+	})
 }
 
 // TestOutcomesWithoutCalls: a client that needs no calls gets all else of an outcome, without reading history.
