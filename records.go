@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -29,8 +30,19 @@ func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 	if h.Result == nil && h.Closed == "" {
 		c.overlay(ctx, record)
 	}
+	restoreEdits(record.Log, h)
 	_, err = c.join(ctx, h, record)
 	return record, err
+}
+
+// restoreEdits adds edited arguments that were too large to be kept with the decision.
+func restoreEdits(calls []signals.Call, h *history.History) {
+	shortened := func(d signals.Decision) bool { return d.Shortened && d.Approved }
+	for i := range calls {
+		if c := &calls[i]; len(c.EditedArgs) == 0 && slices.ContainsFunc(c.Decisions, shortened) {
+			c.EditedArgs = h.Edited(c.Seq)
+		}
+	}
 }
 
 func (c *Client) history(ctx context.Context, id string) (*history.History, error) {
@@ -231,7 +243,7 @@ func fillActions(actions []signals.PendingAction, calls []signals.Call) {
 	for i := range actions {
 		for _, call := range calls {
 			if actions[i].Omitted && call.Seq == actions[i].Seq {
-				actions[i].Args, actions[i].Omitted = call.Args, false
+				actions[i].Args, actions[i].EditedArgs, actions[i].Omitted = call.Args, call.EditedArgs, false
 			}
 		}
 	}

@@ -69,8 +69,11 @@ type Page struct {
 	Limit  int `json:"limit,omitempty"`
 }
 
-// Most that a decision may carry in free text and identities, in bytes.
-const maxText = 4096
+// Most that a decision may carry in a free text, and in an identity, in bytes.
+const (
+	maxText     = 4096
+	maxIdentity = 256
+)
 
 // Check refuses what could never apply, whatever the state of the execution.
 func (a Approve) Check() error {
@@ -99,7 +102,7 @@ func (a Approve) Check() error {
 			return errors.New(message)
 		}
 	}
-	return checkTexts(a.By, a.AssertedBy, a.Note, a.ArgsDigest)
+	return checkTexts([]string{a.By, a.AssertedBy}, a.Note, a.ArgsDigest)
 }
 
 // Check refuses what could never apply, whatever the state of the execution.
@@ -113,10 +116,15 @@ func (r Reject) Check() error {
 	if r.All && (r.Seq != nil || r.Continue) {
 		return errors.New("all ends the execution: it goes with neither seq nor continue")
 	}
-	return checkTexts(r.By, r.AssertedBy, r.Reason)
+	return checkTexts([]string{r.By, r.AssertedBy}, r.Reason)
 }
 
-func checkTexts(texts ...string) error {
+func checkTexts(identities []string, texts ...string) error {
+	for _, name := range identities {
+		if len(name) > maxIdentity {
+			return fmt.Errorf("a name of %d bytes is too long for a decision: %d is the most", len(name), maxIdentity)
+		}
+	}
 	for _, t := range texts {
 		if len(t) > maxText {
 			return fmt.Errorf("a text of %d bytes is too long for a decision: %d is the most", len(t), maxText)
@@ -140,6 +148,23 @@ type Decision struct {
 	// Always: the method was approved for the rest of the execution. Remembered: by an earlier decision that said so.
 	Always     bool `json:"always,omitempty"`
 	Remembered bool `json:"remembered,omitempty"`
+	// Shortened: there were so many or so large decisions that this one's note is cut, and its edited arguments are left
+	// out where they are large. The signal or update that brought it has the whole.
+	Shortened bool `json:"shortened,omitempty"`
+}
+
+// Bytes is about what the decision takes in history.
+func (d Decision) Bytes() int {
+	return len(d.By) + len(d.AssertedBy) + len(d.Note) + len(d.EditedArgs) + len(d.ArgsDigest) + 200
+}
+
+// Short is the decision where there is no room for all of it.
+func (d Decision) Short() Decision {
+	d.Shortened, d.Note = true, Cut(d.Note, 64)
+	if len(d.EditedArgs) > 64 {
+		d.EditedArgs = nil
+	}
+	return d
 }
 
 // NotPaused is the answer to an approval that does not apply.

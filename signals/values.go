@@ -23,6 +23,12 @@ const PassResultBytes = 1_500_000
 // InlineValueBytes is the size up to which a settled value travels to the next pass beside the reference to its event.
 const InlineValueBytes = 4096
 
+// MaxErrorBytes is how much of a failed call's message the program gets, from whichever record of it.
+const MaxErrorBytes = 2048
+
+// MaxNameBytes bounds the names of errors that calls fail with.
+const MaxNameBytes = 256
+
 // Marshal encodes v as JSON without escaping <, > and &, so that encoded bytes are close to the value's own.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer

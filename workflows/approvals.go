@@ -30,7 +30,7 @@ func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 }
 
 func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
-	if !c.asks() {
+	if !c.asks() || slices.Contains(c.approvers, approver(a)) && c.needed > 1 && len(a.Args) == 0 {
 		return // an approval before it in the same message
 	}
 	d := signals.Decision{
@@ -72,7 +72,9 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 		case !c.asks():
 			return nil, c.otherwise()
 		}
-		calls = append(calls, c)
+		if !slices.Contains(calls, c) {
+			calls = append(calls, c)
+		}
 	}
 	switch {
 	case len(calls) == 0 && len(a.Seqs) == 0 && e.anyPending() && e.status == signals.Paused:

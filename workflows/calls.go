@@ -50,6 +50,14 @@ func (c *call) dispatchArgs() json.RawMessage {
 	return c.args
 }
 
+// sentArgs are the arguments that the call's activity gets: none where it only checks a given result.
+func (c *call) sentArgs() json.RawMessage {
+	if c.given != nil {
+		return nil
+	}
+	return c.dispatchArgs()
+}
+
 // Bytes of call values held for queries: in one value, and in all.
 const (
 	keptValue = 1024
@@ -96,7 +104,7 @@ func (e *execution) noteEntry(entry signals.Entry) {
 		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At, Revertable: entry.Revertable,
 	}}
 	if entry.Error != nil {
-		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, keptValue), entry.Error.Name
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, keptValue), signals.Cut(entry.Error.Name, signals.MaxNameBytes)
 	}
 	e.keep(&c.rec, entry.Args, entry.Value)
 	e.inline++
@@ -148,7 +156,10 @@ func (e *execution) dispatch(ctx workflow.Context) {
 
 // room waits until the commands of the workflow task leave room for a call's arguments.
 func (e *execution) room(ctx workflow.Context, c *call) {
-	bytes := len(c.dispatchArgs()) + 1024
+	bytes := len(c.sentArgs()) + 1024
+	if c.given != nil {
+		bytes += len(c.given.Value)
+	}
 	for e.end == nil {
 		if task := workflow.GetInfo(ctx).GetCurrentHistoryLength(); task != e.sentTask {
 			e.sentTask, e.sent = task, 0
@@ -176,7 +187,7 @@ func (e *execution) start(ctx workflow.Context, c *call) {
 // make runs the call's activity until it settles or is pending again.
 func (e *execution) make(ctx workflow.Context, c *call) {
 	input := signals.CallInput{
-		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.dispatchArgs(), Class: c.rec.Class,
+		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.sentArgs(), Class: c.rec.Class,
 		Key:    signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs()),
 		Edited: len(c.editedArgs) > 0, Given: c.given,
 	}
@@ -237,7 +248,10 @@ const defaultCallTimeout = 10 * time.Minute
 func (e *execution) callOptions(ctx workflow.Context, c *call, id string, next *signals.NextPass) workflow.Context {
 	limits := c.retry.WithDefaults()
 	policy := &temporal.RetryPolicy{MaximumAttempts: 1}
-	if c.rec.Class != signals.Write && c.given == nil { // for lost workers and timeouts; the workflow itself repeats what asks for it
+	switch {
+	case c.given != nil: // to check a result changes nothing
+		policy = &temporal.RetryPolicy{MaximumAttempts: 10, NonRetryableErrorTypes: []string{signals.ErrorRetryable, signals.ErrorUnavailable}}
+	case c.rec.Class != signals.Write: // for lost workers and timeouts; the workflow itself repeats what asks for it
 		policy = &temporal.RetryPolicy{
 			InitialInterval: limits.Backoff(0, 1), BackoffCoefficient: 2, MaximumInterval: limits.Backoff(0, 100),
 			MaximumAttempts: int32(limits.Attempts), NonRetryableErrorTypes: []string{signals.ErrorRetryable},
@@ -296,6 +310,10 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 		c.reopen()
 		c.refused = activityMessage(err)
 		return
+	case kind == "" && c.given != nil: // it was only to be checked, so that nothing is unknown
+		c.reopen()
+		c.refused = "The given result could not be checked: " + activityMessage(err)
+		return
 	case kind == signals.ErrorTooLarge:
 		given.Error = &signals.CallError{Message: activityMessage(err)}
 		e.fail("%s", activityMessage(err))
@@ -326,7 +344,7 @@ func (e *execution) settle(c *call, given signals.Given) {
 	c.rec.SettledAt, c.rec.State = given.At, signals.Applied
 	defer func() { e.countCall(c.rec) }()
 	if given.Error != nil {
-		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, keptValue), given.Error.Name
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, keptValue), signals.Cut(given.Error.Name, signals.MaxNameBytes)
 	}
 	if given.Error != nil && given.Error.Name == signals.RejectedError {
 		c.rec.State = signals.Reverted

@@ -47,10 +47,10 @@ func (e *execution) endCalls() []signals.EndedCall {
 			end.State = signals.Errored
 		}
 		if e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq) {
-			end.Decision = e.end.decision
-			e.countWait(c, *end.Decision)
-			d := end.Decision
-			c.rec.Decisions = append(c.rec.Decisions, *d)
+			d := e.weigh(*e.end.decision)
+			end.Decision = &d
+			e.countWait(c, d)
+			c.rec.Decisions = append(c.rec.Decisions, d)
 			c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 		}
 		c.rec.State = end.State

@@ -68,15 +68,29 @@ func (e *execution) judge(ctx workflow.Context, m signals.Message) (act, string)
 	return nil, "this is no decision"
 }
 
-// noteDecision keeps a decision for the audit and for the next pass.
-func (e *execution) noteDecision(c *call, d signals.Decision) {
+// decisionBytes is what the decisions of an execution may take in full: they travel with passes and stand in its result.
+const decisionBytes = 512 * 1024
+
+// weigh shortens a decision for which there is no room any more.
+func (e *execution) weigh(d signals.Decision) signals.Decision {
+	if e.weighed+d.Bytes() > decisionBytes {
+		return d.Short()
+	}
+	e.weighed += d.Bytes()
+	return d
+}
+
+// noteDecision keeps a decision for the audit and for the next pass, as far as there is room.
+func (e *execution) noteDecision(c *call, d signals.Decision) signals.Decision {
 	e.countWait(c, d)
+	d = e.weigh(d)
 	c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 	c.rec.EditedArgs = small(c.editedArgs)
 	kept := d
 	kept.EditedArgs = small(d.EditedArgs)
 	c.rec.Decisions = append(c.rec.Decisions, kept)
 	e.decisions = append(e.decisions, signals.Given{Kind: signals.GivenDecision, ID: c.rec.Seq, At: d.At, Decision: &d})
+	return d
 }
 
 // small keeps a value for queries if it is.
@@ -106,13 +120,13 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 		return nil, refusal
 	}
 	d.ArgsDigest = signals.Digest(c.dispatchArgs())
-	message := because(fmt.Sprintf("Action %s rejected by user", c.name()), r.Reason)
 	return func() []int {
+		what := fmt.Sprintf("Action %s rejected by user", c.name())
 		if !r.Continue {
-			e.stop(&ending{status: signals.Rejected, message: message, seq: &c.rec.Seq, decision: &d})
+			e.stop(&ending{status: signals.Rejected, message: because(what, r.Reason), seq: &c.rec.Seq, decision: &d})
 			return []int{c.rec.Seq}
 		}
-		e.noteDecision(c, d)
+		message := because(what, e.noteDecision(c, d).Note)
 		given := signals.Given{ID: c.rec.Seq, At: now, Error: &signals.CallError{Name: signals.RejectedError, Message: message}}
 		if c.unknown != nil { // it may have taken effect, whatever a person says
 			given.Error = c.unknown

@@ -75,6 +75,7 @@ type execution struct {
 	timers    []signals.Timer
 	logs      preview[string]
 	kept      int // bytes of call values held for queries
+	weighed   int // bytes of the decisions that are kept in full
 
 	status     signals.Status
 	shown      signals.Status   // in the search attributes
@@ -144,11 +145,15 @@ func (e *execution) run(ctx workflow.Context) {
 	}
 }
 
+// maxEndMessage bounds what the end of an execution says, in bytes: it stands in history and in every outcome.
+const maxEndMessage = 64 * 1024
+
 // stop ends the execution, once: nothing more is dispatched, a running pass is cancelled.
 func (e *execution) stop(end *ending) {
 	if e.end != nil {
 		return
 	}
+	end.message = signals.Cut(end.message, maxEndMessage)
 	e.end = end
 	if e.cancelPass != nil {
 		e.cancelPass()

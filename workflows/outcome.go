@@ -84,7 +84,7 @@ func (e *execution) addHistory(o *signals.Outcome) {
 	for _, c := range e.order {
 		rec := c.rec
 		calls.more = calls.more || rec.Omitted
-		calls.add(rec, len(rec.Args)+len(rec.Result)+len(rec.Error)+200)
+		calls.add(rec, recordBytes(rec))
 	}
 	if o.CallsOmitted = calls.more || calls.bytes > limit; o.CallsOmitted {
 		o.Partial = true
@@ -92,6 +92,15 @@ func (e *execution) addHistory(o *signals.Outcome) {
 	}
 	o.Calls = append(o.Calls, calls.items...)
 	o.Error = signals.ErrorText(o.Error, e.errorLogs())
+}
+
+// recordBytes is about what a call takes in an outcome.
+func recordBytes(c signals.Call) int {
+	size := len(c.Connector) + len(c.Method) + len(c.Args) + len(c.Result) + len(c.Error) + len(c.ErrorName) + len(c.Note) + 200
+	for _, d := range c.Decisions {
+		size += d.Bytes()
+	}
+	return size
 }
 
 // errorLogs is the console output that belongs to the error of a failed program.
@@ -113,8 +122,8 @@ func (e *execution) actions(budget int) []signals.PendingAction {
 	list := []signals.PendingAction{}
 	for _, c := range e.pending() {
 		a := e.action(c)
-		if budget -= len(c.args); len(c.args) > pendingValue || budget < 0 {
-			a.Omitted = true
+		if budget -= len(c.args) + len(a.EditedArgs) + len(a.Refused); len(c.args) > pendingValue || budget < 0 {
+			a.Omitted, a.EditedArgs, a.Refused = true, nil, signals.Cut(a.Refused, 256)
 		} else {
 			a.Args = c.args
 		}

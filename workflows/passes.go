@@ -85,9 +85,9 @@ func activityPass(ctx workflow.Context, input signals.PassInput, summary string)
 func activityMessage(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
-		return signals.Cut(app.Message(), 2048)
+		return signals.Cut(app.Message(), signals.MaxErrorBytes)
 	}
-	return signals.Cut(err.Error(), 2048)
+	return signals.Cut(err.Error(), signals.MaxErrorBytes)
 }
 
 func (e *execution) passInput() signals.PassInput {

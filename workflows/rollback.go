@@ -151,7 +151,7 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 	if e.end.status = rolledBack(record); e.end.status == signals.Failed {
 		e.end.message = "The rollback undid nothing"
 		if err := record.Result().Err(); err != nil {
-			e.end.message = signals.Cut(err.Error(), 2048)
+			e.end.message = signals.Cut(err.Error(), signals.MaxErrorBytes)
 		}
 	}
 	for _, done := range record.Reverts {
@@ -173,10 +173,6 @@ func (e *execution) unfolded() []signals.Given {
 	for _, g := range append(e.decisions, e.settled...) {
 		if g.Kind == signals.GivenTimer {
 			continue
-		}
-		if d := g.Decision; d != nil && len(d.EditedArgs) > signals.InlineValueBytes {
-			short := *d // its own event has the whole
-			short.EditedArgs, g.Decision = nil, &short
 		}
 		list = append(list, g.Reference())
 	}

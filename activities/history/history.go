@@ -4,6 +4,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -177,6 +178,20 @@ func (h *History) Log() (*signals.Log, error) {
 	return log, nil
 }
 
+// Edited is what a person let a call be made with instead of the program's arguments; nil if nobody did.
+func (h *History) Edited(seq int) json.RawMessage {
+	for id, a := range h.byID {
+		if called, ok := signals.ParseCallActivityID(id); !ok || called != seq {
+			continue
+		}
+		var in signals.CallInput
+		if err := h.decode(a.input, &in); err == nil && in.Edited {
+			return in.Args
+		}
+	}
+	return nil
+}
+
 // Source finds what the event of a gated call's activity holds.
 func (h *History) Source(activityID string) (signals.Settlement, error) {
 	a := h.byID[activityID]
@@ -184,7 +199,7 @@ func (h *History) Source(activityID string) (signals.Settlement, error) {
 	case a == nil:
 		return signals.Settlement{}, fmt.Errorf("no activity %q in history", activityID)
 	case a.failure != nil:
-		return signals.Settlement{Error: &signals.CallError{Message: a.failure.Message}}, nil
+		return signals.Settlement{Error: &signals.CallError{Message: signals.Cut(a.failure.Message, signals.MaxErrorBytes)}}, nil
 	case a.result == nil:
 		return signals.Settlement{}, fmt.Errorf("activity %q has not settled in history", activityID)
 	}

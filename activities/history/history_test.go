@@ -1,12 +1,14 @@
 package history
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -93,4 +95,20 @@ func TestPassThatDidNotCount(t *testing.T) {
 	log, err = h.Log()
 	require.NoError(t, err)
 	require.Equal(t, "n1", log.Nonce, "the execution ended first")
+}
+
+// TestLongErrorsAreCutAlike: the workflow gave the program no more of it.
+func TestLongErrorsAreCutAlike(t *testing.T) {
+	h := newTape(t)
+	h.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
+		ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{ActivityId: "call-0.1", ActivityType: &commonpb.ActivityType{Name: "store.write"}},
+	}})
+	h.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskFailedEventAttributes{
+		ActivityTaskFailedEventAttributes: &historypb.ActivityTaskFailedEventAttributes{
+			ScheduledEventId: 1, Failure: &failurepb.Failure{Message: strings.Repeat("é", 4000)},
+		},
+	}})
+	s, err := h.Source("call-0.1")
+	require.NoError(t, err)
+	require.Equal(t, signals.Cut(strings.Repeat("é", 4000), signals.MaxErrorBytes), s.Error.Message)
 }

@@ -1,0 +1,155 @@
+package workflows
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// refusedByTheServer is the size in bytes from which the server refuses a payload, again and again.
+const refusedByTheServer = 2 << 20
+
+func encodedBytes(t *testing.T, v any) int {
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return len(text)
+}
+
+func many(n int) (calls []signals.Blocked) {
+	for seq := range n {
+		calls = append(calls, ask(seq))
+	}
+	return calls
+}
+
+func TestLargeEditsDoNotMakeThePassTooLarge(t *testing.T) {
+	r := newRig(t)
+	r.passes = append(r.passes, blocked(many(4)...), blocked(), blocked(), blocked(), blocked(), ends(`1`))
+	edited := json.RawMessage(`"` + strings.Repeat("x", 900_000) + `"`)
+	var decisions signals.Mixed
+	for seq := range 4 {
+		args := edited
+		if seq == 3 {
+			args = json.RawMessage(`"small"`)
+		}
+		decisions = append(decisions, signals.OneDecision{Approve: &signals.Approve{Seqs: []int{seq}, Args: args}})
+	}
+	r.env.RegisterDelayedCallback(func() { r.env.SignalWorkflow(signals.SignalApprove, signals.Approve{Decisions: decisions}) }, time.Hour)
+	require.Equal(t, signals.Completed, r.run().Status)
+	require.Less(t, encodedBytes(t, r.inputs[1]), refusedByTheServer/2)
+	require.Len(t, r.calls, 4)
+	for _, c := range r.calls {
+		require.Equal(t, c.Seq == 3, len(c.Args) < len(edited), "it runs with what was approved")
+	}
+	var short []bool
+	for _, g := range r.inputs[1].Given {
+		short = append(short, g.Decision.Shortened)
+	}
+	require.Equal(t, []bool{true, true, true, false}, short)
+	require.Nil(t, r.inputs[1].Given[0].Decision.EditedArgs)
+	require.JSONEq(t, `"small"`, string(r.inputs[1].Given[3].Decision.EditedArgs))
+}
+
+func TestAGivenResultTravelsWithoutArguments(t *testing.T) {
+	r := newRig(t)
+	b := ask(0)
+	b.Client, b.Approval, b.Args = true, false, json.RawMessage(`"`+strings.Repeat("é", 900_000)+`"`)
+	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
+	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Given.Value, nil }
+	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
+	require.Equal(t, signals.Completed, r.run().Status)
+	require.Nil(t, r.calls[0].Args)
+	require.NotEmpty(t, r.calls[0].Key)
+	require.Less(t, encodedBytes(t, r.calls[0]), refusedByTheServer)
+}
+
+func TestADecisionAboutManyCallsFitsEverywhere(t *testing.T) {
+	note := strings.Repeat("n", 4000)
+	t.Run("approve", func(t *testing.T) {
+		r := newRig(t)
+		r.passes = append(r.passes, blocked(many(600)...), blocked(), ends(`1`))
+		r.update(time.Hour, signals.SignalApprove, signals.Approve{By: "ada", Note: note})
+		require.Equal(t, signals.Completed, r.run().Status)
+		require.Less(t, encodedBytes(t, r.inputs[1]), refusedByTheServer/2)
+		require.Equal(t, note, r.inputs[1].Given[0].Decision.Note)
+		last := r.inputs[1].Given[599].Decision
+		require.Less(t, len(last.Note), 65)
+		require.True(t, last.Shortened)
+		require.Equal(t, "ada", last.By)
+	})
+	t.Run("reject", func(t *testing.T) {
+		r := newRig(t)
+		r.passes = append(r.passes, blocked(many(600)...))
+		r.update(time.Hour, signals.SignalReject, signals.Reject{All: true, By: "ada", Reason: note})
+		result := r.run()
+		require.Equal(t, signals.Rejected, result.Status)
+		require.Len(t, result.Ended, 600)
+		require.Equal(t, "ada", result.Ended[599].Decision.By)
+		require.Less(t, encodedBytes(t, result), refusedByTheServer/2)
+	})
+}
+
+func TestLongNamesLeaveCallsOutOfTheOutcome(t *testing.T) {
+	r := newRig(t)
+	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {
+		read := signals.Entry{ID: 0, Connector: "store", Method: strings.Repeat("m", 100_000), Error: &signals.CallError{Name: strings.Repeat("n", 1000)}}
+		return signals.PassResult{End: signals.PassBlocked, Entries: []signals.Entry{read}, Blocked: []signals.Blocked{ask(1)}}
+	})
+	var o signals.Outcome
+	r.waitAt(time.Hour, &o)
+	r.update(2*time.Hour, signals.SignalReject, signals.Reject{All: true})
+	r.run()
+	require.Equal(t, signals.Paused, o.Status)
+	require.True(t, o.CallsOmitted)
+	require.Less(t, encodedBytes(t, o), 10_000)
+}
+
+func TestOnePersonIsOneApproval(t *testing.T) {
+	r := newRig(t)
+	b := ask(0)
+	b.Approvals = 2
+	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
+	twice := r.update(time.Hour, signals.SignalApprove, signals.Approve{Seqs: []int{0, 0}, AssertedBy: "ada"})
+	r.env.RegisterDelayedCallback(func() {
+		require.Empty(t, r.calls)
+		require.Len(t, r.inputs, 1)
+	}, 2*time.Hour)
+	r.update(3*time.Hour, signals.SignalApprove, signals.Approve{Seqs: []int{0}, AssertedBy: "bob"})
+	require.Equal(t, signals.Completed, r.run().Status)
+	require.True(t, twice.Accepted)
+	require.Equal(t, []int{0}, twice.Seqs)
+	require.Len(t, r.inputs[1].Given, 2)
+}
+
+// TestAResultThatCannotBeChecked: nothing was made, so that nothing is unknown.
+func TestAResultThatCannotBeChecked(t *testing.T) {
+	r := newRig(t)
+	b := ask(0)
+	b.Client, b.Approval = true, false
+	r.passes = append(r.passes, blocked(b), blocked(), blocked(), ends(`1`))
+	r.call = func(in signals.CallInput, n int) (json.RawMessage, error) {
+		if n <= 12 {
+			return nil, errors.New("the worker was lost")
+		}
+		return in.Given.Value, nil
+	}
+	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`7`)})
+	r.env.RegisterDelayedCallback(func() {
+		value, err := r.env.QueryWorkflow(signals.QueryPending)
+		require.NoError(t, err)
+		var pending []signals.PendingAction
+		require.NoError(t, value.Get(&pending))
+		require.Len(t, pending, 1)
+		require.Contains(t, pending[0].Refused, "The given result could not be checked: ")
+	}, 3*time.Hour)
+	r.update(4*time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`8`)})
+	require.Equal(t, signals.Completed, r.run().Status)
+	require.Len(t, r.calls, 13, "ten attempts, then two and one more")
+	require.Nil(t, r.inputs[len(r.inputs)-1].Given[len(r.inputs[len(r.inputs)-1].Given)-1].Error)
+}
