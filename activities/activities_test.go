@@ -103,6 +103,12 @@ func TestAdmission(t *testing.T) {
 	h.OwnQueues = []string{"store"}
 	require.True(t, admit("read").Gated, "another worker makes it")
 	require.Contains(t, admit("reads").Refused.Message, `Tool "reads" not found on store. Did you mean: read`)
+	for _, name := range []string{"Dispose", "PassEnd", "RollbackPlan", "Pass", "Catalogue", "methods", ""} {
+		require.NotNil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
+	}
+	for _, name := range lookupMethods {
+		require.Nil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
+	}
 }
 
 func TestReadsThatCannotBeMadeInlineEscalate(t *testing.T) {

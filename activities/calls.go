@@ -29,7 +29,7 @@ type host struct {
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
 func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
-		return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
+		return admitLookup(c.Method)
 	}
 	method, approval, err := check(h.Connectors, c)
 	if err != nil {
@@ -43,6 +43,19 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 		Class:     string(method.Class),
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,
 	}
+}
+
+// lookupMethods are what programs ask codemode itself. Activities of codemode have names of the same form.
+var lookupMethods = []string{
+	signals.CatalogueSearch, signals.CatalogueDescribe, "run", signals.CatalogueUTCPSearch, signals.CatalogueUTCPList,
+	signals.CatalogueUTCPInfo, signals.CatalogueUTCPKeys, signals.CatalogueUTCPInterface, signals.CatalogueUTCPInterfaces,
+}
+
+func admitLookup(method string) sandbox.Admission {
+	if !slices.Contains(lookupMethods, method) {
+		return refused(fmt.Errorf("Tool %q not found", method)) //nolint:staticcheck // the reference's words
+	}
+	return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
 }
 
 // check looks a call up, checks its arguments, and tells whether it needs a person's approval.

@@ -14,7 +14,10 @@ import (
 func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
 	connector, name, sync := f.Argument(0).String(), f.Argument(1).String(), f.Argument(4).ToBoolean()
 	if e.main.threw {
-		return e.tooLate("The program has already failed; no further calls are made.", sync)
+		return e.refuse("The program has already failed; no further calls are made.", sync)
+	}
+	if len(name) > maxName {
+		return e.refuse(fmt.Sprintf("%s has no method with a name of %d bytes.", connector, len(name)), sync)
 	}
 	var args json.RawMessage
 	if f.Argument(3).ToBoolean() {
@@ -37,7 +40,11 @@ func (e *engine) jsStep(f goja.FunctionCall) goja.Value {
 	if e.main.threw {
 		return e.rejected("The program has already failed; no further steps are run.")
 	}
-	c := &call{Call: Call{Connector: StepConnector, Method: f.Argument(0).String()}}
+	name := f.Argument(0).String()
+	if len(name) > maxName {
+		return e.rejected(fmt.Sprintf("codemode.step takes a name of at most %d bytes, not one of %d.", maxName, len(name)))
+	}
+	c := &call{Call: Call{Connector: StepConnector, Method: name}}
 	promise := e.issue(c)
 	if entry := e.recorded[c.Seq]; entry != nil && !entry.Nested {
 		return promise
@@ -85,12 +92,13 @@ func (e *engine) callErrorOf(thrown goja.Value) *CallError {
 		ce.Message = cut(pair.ToObject(e.vm).Get("0").String(), 8192)
 	}
 	if name, err := e.js.nameOf(goja.Undefined(), thrown); err == nil {
-		ce.Name = name.String()
+		ce.Name = cut(name.String(), maxName-len("…"))
 	}
 	return ce
 }
 
-func (e *engine) tooLate(message string, sync bool) goja.Value {
+// refuse fails a call that is not issued at all.
+func (e *engine) refuse(message string, sync bool) goja.Value {
 	if sync {
 		if v, err := e.errorValue(&CallError{Message: message}, nil); err == nil {
 			panic(v)
@@ -245,7 +253,7 @@ func (e *engine) refresh(c *call, entry Entry) error {
 	}
 	entry.Value, entry.Err = s.Value, s.Err
 	if s.Escalate {
-		entry.Err = &CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
+		entry.Err = errNotReadAgain(c.Call)
 	}
 	e.record(entry)
 	return e.deliver(c, entry.Value, entry.Err, entry.At)
@@ -255,7 +263,7 @@ func (e *engine) refresh(c *call, entry Entry) error {
 // before it; the call is issued again by the next.
 func (e *engine) deliverLive(c completion) error {
 	if failure := e.checkSize(valueName{"The result of ", c.call.Connector, c.call.Method}, c.value); failure != nil {
-		e.record(e.entryOf(c, &CallError{Message: "The result was too large to record"}))
+		e.record(e.entryOf(c, errTooLargeToRecord()))
 		e.abort(failure)
 		return errStopped
 	}
@@ -320,9 +328,9 @@ func (e *engine) record(entry Entry) {
 }
 
 func entrySize(entry Entry) int {
-	size := len(entry.Args) + len(entry.Value) + entryOverhead
+	size := len(entry.Connector) + len(entry.Method) + len(entry.Args) + len(entry.Value) + entryOverhead
 	if entry.Err != nil {
-		size += encodedSize(entry.Err.Message)
+		size += encodedSize(entry.Err.Message) + encodedSize(entry.Err.Name)
 	}
 	return size
 }

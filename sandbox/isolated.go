@@ -30,10 +30,12 @@ type Isolated struct {
 	slots   chan struct{}
 	mu      sync.Mutex
 	idle    []*process
-	warming int // children that are started ahead of need
+	warming int // children that will soon be idle: started ahead of need, or told to forget
 	closed  bool
-	layers  []Layer
-	plain   bool // namespaces were refused
+	layers  []Layer // of the first child
+	plain   bool    // it was refused namespaces
+
+	forgetting sync.Mutex // one at a time: a child is neither idle nor at work meanwhile
 }
 
 // NewIsolated starts a first child to learn what the host allows, and refuses if a required layer is missing.
@@ -44,7 +46,7 @@ func NewIsolated(o IsolatedOptions) (*Isolated, error) {
 	}
 	o.Children = orElse(o.Children, defaultChildren(o.Memory))
 	x := &Isolated{options: o, slots: make(chan struct{}, o.Children)}
-	p, err := x.spawn()
+	p, err := x.first()
 	if err != nil {
 		return nil, fmt.Errorf("start a sandbox child: %w", err)
 	}
@@ -53,20 +55,33 @@ func NewIsolated(o IsolatedOptions) (*Isolated, error) {
 	return x, x.checkRequired()
 }
 
+// first starts a child with namespaces of its own, or where the host refuses them, without.
+func (x *Isolated) first() (*process, error) {
+	p, err := startProcess(x.options.Memory, true)
+	if err == nil {
+		return p, nil
+	}
+	x.plain = true
+	return startProcess(x.options.Memory, false)
+}
+
 func (x *Isolated) checkRequired() error {
 	for _, name := range x.options.Require {
-		layer := Layer{Name: name, Detail: "unknown layer"}
-		for _, l := range x.layers {
-			if l.Name == name {
-				layer = l
-			}
-		}
-		if !layer.Active {
+		if layer := layerOf(x.layers, name); !layer.Active {
 			_ = x.Close()
 			return fmt.Errorf("the sandbox layer %q is required but not available here: %s", name, layer.Detail)
 		}
 	}
 	return nil
+}
+
+func layerOf(layers []Layer, name string) Layer {
+	for _, l := range layers {
+		if l.Name == name {
+			return l
+		}
+	}
+	return Layer{Name: name, Detail: "unknown layer"}
 }
 
 // Version names the engine, which is the same as in process.
@@ -206,14 +221,40 @@ func (x *Isolated) keep(p *process) {
 // parkedFor is how long a child keeps a runtime for the pass that follows.
 const parkedFor = 20 * time.Second
 
-// forget frees the runtime of a state, if it is still kept.
+// forget frees the runtime of a state, if it is still kept. The child may not read what it is told, so nothing is locked
+// that others need, and it is ended then.
 func (x *Isolated) forget(p *process, state string) {
+	x.forgetting.Lock()
+	defer x.forgetting.Unlock()
+	if !x.take(p, state) {
+		return
+	}
+	timer := time.AfterFunc(killGrace, p.kill)
+	err := p.link.send(frameForget, struct{}{})
+	healthy := timer.Stop() && err == nil
+	x.mu.Lock()
+	x.warming--
+	x.mu.Unlock()
+	if healthy {
+		x.keep(p)
+		return
+	}
+	p.kill()
+	x.prewarm(x.options.Children)
+}
+
+// take removes a child from the idle ones if it keeps the runtime of a state. One at work has another, or will.
+func (x *Isolated) take(p *process, state string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p.parked == state && slices.Contains(x.idle, p) {
-		p.parked = ""
-		_ = p.link.send(frameForget, struct{}{})
+	at := slices.Index(x.idle, p)
+	if at < 0 || p.parked != state {
+		return false
 	}
+	x.idle = slices.Delete(x.idle, at, at+1)
+	p.parked = ""
+	x.warming++
+	return true
 }
 
 // prewarm starts a child if there are fewer than most, with those that are being started.
@@ -236,24 +277,26 @@ func (x *Isolated) prewarm(most int) {
 	}
 }
 
-// spawn starts a child with namespaces of its own, or where the host refuses them, without.
+// spawn starts a child that has every protection of the first one, which is what Layers tells.
 func (x *Isolated) spawn() (*process, error) {
-	x.mu.Lock()
-	plain := x.plain
-	x.mu.Unlock()
-	if !plain {
-		p, err := startProcess(x.options.Memory, true)
-		if err == nil {
-			return p, nil
+	p, err := startProcess(x.options.Memory, !x.plain)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.checkLayers(p.layers); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (x *Isolated) checkLayers(layers []Layer) error {
+	for _, first := range x.layers {
+		if layer := layerOf(layers, first.Name); first.Active && !layer.Active {
+			return fmt.Errorf("the sandbox layer %q, which the first child has, is missing: %s", layer.Name, layer.Detail)
 		}
 	}
-	p, err := startProcess(x.options.Memory, false)
-	if err == nil && !plain {
-		x.mu.Lock()
-		x.plain = true
-		x.mu.Unlock()
-	}
-	return p, err
+	return nil
 }
 
 // killGrace is what a pass has beyond its own timeout before the worker ends its child.

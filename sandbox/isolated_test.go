@@ -374,3 +374,84 @@ func TestChildrenAreNotStartedTwice(t *testing.T) {
 	require.Len(t, x.idle, 2)
 	require.Equal(t, 1, x.warming)
 }
+
+// TestEveryChildHasTheLayersOfTheFirst: what Layers tells holds for all, or they are not started.
+func TestEveryChildHasTheLayersOfTheFirst(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	x.plain = true
+	for i := range x.layers {
+		x.layers[i].Active = x.layers[i].Name == "namespaces"
+	}
+	_, err = x.spawn()
+	require.EqualError(t, err, `the sandbox layer "namespaces", which the first child has, is missing: refused by the host`)
+	x.layers = []Layer{{Name: "moat", Active: true}}
+	_, err = x.spawn()
+	require.ErrorContains(t, err, `the sandbox layer "moat", which the first child has, is missing`)
+	x.layers[0].Active = false
+	p, err := x.spawn()
+	require.NoError(t, err, "more than the first has is none the worse")
+	p.kill()
+}
+
+// deafPipe is the input of a child that never reads: a write ends when the child does.
+type deafPipe struct {
+	p       *process
+	writing chan struct{}
+}
+
+func (d deafPipe) Write([]byte) (int, error) {
+	close(d.writing)
+	<-d.p.exited
+	return 0, os.ErrClosed
+}
+
+// TestDeafChildHoldsUpNobody: a child that does not read what it is told to forget is ended, and others serve meanwhile.
+func TestDeafChildHoldsUpNobody(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 1})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	deaf := x.idle[0]
+	pipe := deafPipe{p: deaf, writing: make(chan struct{})}
+	deaf.parked, deaf.link = "state", newLink(nil, pipe, 0)
+	forgotten := make(chan struct{})
+	go func() {
+		x.forget(deaf, "state")
+		close(forgotten)
+	}()
+	<-pipe.writing
+	require.True(t, x.mu.TryLock(), "nobody waits for the pipe")
+	require.Empty(t, x.idle)
+	require.Equal(t, 1, x.warming, "it counts, so that none is started in its place")
+	x.mu.Unlock()
+	x.prewarm(1)
+	r, err := x.Run(t.Context(), Pass{Code: "return 1"}, &testHost{})
+	require.NoError(t, err)
+	requireValue(t, "1", r)
+	<-forgotten
+	require.Zero(t, x.warming)
+	require.Len(t, x.idle, 1)
+	require.NotSame(t, deaf, x.idle[0])
+}
+
+// TestChildAtWorkForgetsNothing: only the pass at work looks at what its child keeps.
+func TestChildAtWorkForgetsNothing(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 1})
+	require.NoError(t, err)
+	defer func() { _ = x.Close() }()
+	p, err := x.acquire(Pass{})
+	require.NoError(t, err)
+	defer p.kill()
+	p.parked = "state"
+	forgotten := make(chan struct{})
+	go func() {
+		x.forget(p, "state")
+		close(forgotten)
+	}()
+	r, _, err := p.run(t.Context(), Pass{Code: "return 1"}, &testHost{})
+	require.NoError(t, err)
+	requireValue(t, "1", r)
+	<-forgotten
+	require.Empty(t, x.idle)
+}

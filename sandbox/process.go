@@ -114,10 +114,9 @@ func (p *process) end() string {
 func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result, healthy bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	timeout := pass.Limits.withDefaults().Timeout
-	s := &session{p: p, host: host, ctx: ctx, deadline: time.Now().Add(timeout).UnixMilli(), admitted: map[int]admitted{}, calls: make(chan *inlineCall)}
+	s := newSession(ctx, p, pass, host)
 	overdue := make(chan *Failure, 1)
-	timer := time.AfterFunc(timeout+killGrace, func() {
+	timer := time.AfterFunc(s.limits.Timeout+killGrace, func() {
 		overdue <- p.overdue()
 		p.kill()
 	})

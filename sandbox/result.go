@@ -64,7 +64,7 @@ func (e *engine) fail() {
 	for _, c := range e.running {
 		e.entries = append(e.entries, Entry{
 			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(), Class: c.admission.Class,
-			Position: c.Position, Dropped: true, Err: &CallError{Message: "The pass was stopped before this call settled."},
+			Position: c.Position, Dropped: true, Err: errDropped(),
 		})
 	}
 }

@@ -84,7 +84,7 @@ var engineVersion = sync.OnceValue(func() string {
 
 // languageVersion is raised when Go code of this package changes what programs see: transform, regular expressions,
 // JSON, host functions.
-const languageVersion = 1
+const languageVersion = 2
 
 // The versions in go.mod; a test compares them. Build information would not do: test binaries have none.
 const (

@@ -2,39 +2,85 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
+
+// maxName bounds the names of connectors, methods, steps and errors, in bytes.
+const maxName = 256
 
 // session is one pass in a child, seen from the worker.
 type session struct {
 	p        *process
 	host     Host
 	ctx      context.Context
-	deadline int64 // of the pass, epoch milliseconds
+	refresh  bool
+	limits   Limits
+	deadline int64                 // of the pass, epoch milliseconds
+	earlier  func() map[int]*Entry // what the log has of each call; nil of an open one
+	admitted map[int]*admitted     // by seq
+	started  int                   // inline calls that no earlier pass made
 	mu       sync.Mutex
-	admitted map[int]admitted // by seq
 	issued   []*inlineCall    // in the order in which they were started
 	open     int              // of these, not settled
+	kept     int              // bytes that these hold
 	calls    chan *inlineCall // to a goroutine that has made one
 	over     bool             // the pass has ended: the child would take a settlement for one of its next pass
 }
 
-type inlineCall struct {
-	admitted
-	settlement *Settlement
-	at         int64
+func newSession(ctx context.Context, p *process, pass Pass, host Host) *session {
+	limits := pass.Limits.withDefaults()
+	return &session{
+		p: p, host: host, ctx: ctx, refresh: pass.Refresh, limits: limits, deadline: time.Now().Add(limits.Timeout).UnixMilli(),
+		earlier:  sync.OnceValue(pass.earlier), // not for a pass that makes no call
+		admitted: map[int]*admitted{}, calls: make(chan *inlineCall),
+	}
+}
+
+// earlier finds what earlier passes left of each call.
+func (p Pass) earlier() map[int]*Entry {
+	calls := make(map[int]*Entry, len(p.Log)+len(p.Open))
+	for _, o := range p.Open {
+		calls[o.Seq] = nil
+	}
+	for i := range p.Log {
+		if e := &p.Log[i]; !e.Timer {
+			calls[e.ID] = e
+		}
+	}
+	return calls
 }
 
 // admitted is what the worker knows of a call. A child may have been taken over by its program: what it says later of a
-// call that it has asked about does not count.
+// call that it has asked about does not count. Of what may be long the worker keeps a digest only, since a program may
+// issue as much as its child's memory holds; the child repeats it.
 type admitted struct {
-	Call
-	Admission
-	started bool
+	Call      // without its arguments
+	Admission // without the reason of a refusal
+	refused   bool
+	args      digest
+	reason    digest      // of a refusal
+	again     *Entry      // what the log has of a read that is made anew
+	asked     bool        // to make it
+	made      *inlineCall // once it is started
+	reported  bool        // in the result
 }
+
+type inlineCall struct {
+	admitted
+	settlement *Settlement // that the child was sent
+	tooLarge   bool        // the settlement's value, so that it is not kept
+	at         int64
+}
+
+type digest [sha256.Size]byte
+
+func digestOf(parts ...string) digest { return sha256.Sum256(fmt.Appendf(nil, "%q", parts)) }
 
 // serve answers the child's frames until its result.
 func (s *session) serve() (Result, error) {
@@ -49,9 +95,6 @@ func (s *session) serve() (Result, error) {
 		case frameCall:
 			err = s.call(body)
 		case frameResult:
-			s.mu.Lock()
-			s.over = true
-			s.mu.Unlock()
 			return s.result(body)
 		default:
 			err = fmt.Errorf("unexpected sandbox frame %q", kind)
@@ -62,8 +105,147 @@ func (s *session) serve() (Result, error) {
 	}
 }
 
-// result takes the child's result, in which calls are what the worker admitted.
+// readCall reads a call and refuses what no engine asks about: it numbers look-ups apart, and runs steps itself.
+func readCall(body []byte) (c Call, err error) {
+	if err := decodeFrame(body, &c); err != nil {
+		return c, err
+	}
+	switch {
+	case len(c.Connector) > maxName || len(c.Method) > maxName:
+		return c, fmt.Errorf("the sandbox child names call %d in more than %d bytes", c.Seq, maxName)
+	case c.Connector == StepConnector || (c.Connector == PlatformConnector) != (c.Seq < 0):
+		return c, fmt.Errorf("the sandbox child asks about %[2]s.%[3]s as call %[1]d, as no engine numbers it", c.Seq, c.Connector, c.Method)
+	}
+	return c, nil
+}
+
+// admit answers how a call will be made. An engine asks about all that the program has issued at once before it finds that
+// these are too many; what is beyond any budget need not be remembered.
+func (s *session) admit(body []byte) error {
+	c, err := readCall(body)
+	if err != nil {
+		return err
+	}
+	if _, earlier := s.earlier()[c.Seq]; earlier || s.admitted[c.Seq] != nil {
+		return fmt.Errorf("the sandbox child asks about call %d again", c.Seq)
+	}
+	if s.full() {
+		return s.p.link.send(frameAdmission, Admission{Refused: &CallError{Message: "This execution made too many calls."}})
+	}
+	return s.p.link.send(frameAdmission, s.learn(c, nil))
+}
+
+// full: there are more calls than any budget has room for, even if some count twice, as inline and then as gated. Reads of
+// the log that are made anew are in none.
+func (s *session) full() bool {
+	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.earlier())
+}
+
+func (s *session) learn(c Call, again *Entry) Admission {
+	a := s.host.Admit(c)
+	k := &admitted{Call: c, Admission: a, again: again, refused: a.Refused != nil, args: sha256.Sum256(c.Args)}
+	if k.refused {
+		k.reason = digestOf(a.Refused.Name, a.Refused.Message, a.Refused.Key)
+	}
+	k.Args, k.Refused = nil, nil
+	s.admitted[c.Seq] = k
+	return a
+}
+
+// errFlood: a child asks for more than its engine ever would.
+var errFlood = errors.New("the sandbox child started too many calls")
+
+const maxOpenCalls = 64
+
+// call makes an inline call: one that was admitted so, else of a method that need not be asked about again, or a read of
+// the log that is made anew.
+func (s *session) call(body []byte) error {
+	c, err := readCall(body)
+	if err != nil {
+		return err
+	}
+	var refused *CallError
+	k := s.admitted[c.Seq]
+	switch {
+	case k == nil:
+		if refused, err = s.first(c); err != nil {
+			return err
+		}
+		k = s.admitted[c.Seq]
+	case k.asked || k.refused || !k.is(c):
+		return fmt.Errorf("the sandbox child asks for another call %d than was admitted", c.Seq)
+	}
+	k.asked = true
+	switch a := k.Admission; {
+	case refused != nil:
+		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: refused}})
+	case a.Gated: // the method has changed meanwhile
+		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
+	}
+	k.made = &inlineCall{admitted: *k}
+	k.made.Args = c.Args
+	return s.start(k.made)
+}
+
+// first admits a call that nobody has asked about.
+func (s *session) first(c Call) (refused *CallError, err error) {
+	again, err := s.madeAnew(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.full():
+		return nil, errFlood
+	}
+	return s.learn(c, again).Refused, nil
+}
+
+// is: the call is the one that was admitted.
+func (k *admitted) is(c Call) bool {
+	return k.Connector == c.Connector && k.Method == c.Method && k.args == sha256.Sum256(c.Args)
+}
+
+// madeAnew finds what the log has of a call; nothing but a read that is to be made anew may be there.
+func (s *session) madeAnew(c Call) (*Entry, error) {
+	e, earlier := s.earlier()[c.Seq]
+	switch {
+	case !earlier:
+		return nil, nil
+	case e != nil && s.refresh && e.Ephemeral && e.Connector == c.Connector && e.Method == c.Method && sameJSON(e.Args, c.Args):
+		return e, nil
+	}
+	return nil, fmt.Errorf("the sandbox child makes call %d again", c.Seq)
+}
+
+func (s *session) start(c *inlineCall) error {
+	if c.again == nil {
+		s.started++
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open++
+	s.kept += len(c.Args)
+	if s.open > maxOpenCalls || s.started > s.limits.InlineCalls || s.kept > s.limits.mostKept() {
+		return errFlood
+	}
+	s.issued = append(s.issued, c)
+	select {
+	case s.calls <- c:
+	default:
+		go s.makeCalls(c)
+	}
+	return nil
+}
+
+// mostKept bounds what the calls of a pass hold on the worker, with arguments and values: those that were delivered fit
+// the frame of the result, and the engine starts no more than Parallel others, beside one that the program waits for and
+// one that did not fit.
+func (l Limits) mostKept() int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
+
+// result takes the child's result, in which calls are what the worker admitted and ended as the worker saw it.
 func (s *session) result(body []byte) (Result, error) {
+	s.mu.Lock()
+	s.over = true // what has not settled by now the child does not know
+	s.mu.Unlock()
 	var r Result
 	if err := decodeFrame(body, &r); err != nil {
 		return r, err
@@ -78,76 +260,123 @@ func (s *session) result(body []byte) (Result, error) {
 		return r, fmt.Errorf("the sandbox child ended its pass as %q", r.End)
 	}
 	for i := range r.Blocked {
-		b := &r.Blocked[i]
-		known, asked := s.admitted[b.Seq]
-		if !asked || known.Refused != nil {
-			return r, fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit", b.Seq)
+		if err := s.blocked(&r.Blocked[i]); err != nil {
+			return r, err
 		}
-		b.Call, b.Class, b.Approval, b.Timeout = known.Call, known.Class, known.Approval, known.Timeout
 	}
+	r.Entries = slices.DeleteFunc(r.Entries, func(e Entry) bool { return r.Stopped && s.neverMade(e) })
 	for i := range r.Entries {
-		e := &r.Entries[i]
-		if e.Timer || e.Connector == StepConnector {
-			continue
+		if err := s.entry(&r.Entries[i], r.Stopped); err != nil {
+			return r, err
 		}
-		known, asked := s.admitted[e.ID]
-		if !asked || known.Gated {
-			return r, fmt.Errorf("the sandbox child reports call %d, which the worker did not make", e.ID)
-		}
-		e.Connector, e.Method, e.Args, e.Class, e.Ephemeral = known.Connector, known.Method, known.Args, known.Class, known.Ephemeral
 	}
 	return r, nil
 }
 
-func (s *session) admit(body []byte) error {
-	var c Call
-	if err := decodeFrame(body, &c); err != nil {
-		return err
-	}
-	a := s.host.Admit(c)
-	s.admitted[c.Seq] = admitted{Call: c, Admission: a}
-	return s.p.link.send(frameAdmission, a)
+// neverMade: the pass was stopped when the child was about to ask for the call.
+func (s *session) neverMade(e Entry) bool {
+	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
 }
 
-// errFlood: a child asks for more at once than its engine ever would.
-var errFlood = errors.New("the sandbox child started too many calls at once")
-
-const maxOpenCalls = 64
-
-// call makes an inline call: one that was admitted so, else of a method that need not be asked about again, or a read of
-// the log that is made anew.
-func (s *session) call(body []byte) error {
-	var c Call
-	if err := decodeFrame(body, &c); err != nil {
-		return err
+// blocked takes over what the worker knows of a call that waits.
+func (s *session) blocked(b *BlockedCall) error {
+	k := s.admitted[b.Seq]
+	if k == nil || k.reported || k.again != nil {
+		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit", b.Seq)
 	}
-	known, asked := s.admitted[c.Seq]
-	if !asked || known.started {
-		known = admitted{Call: c, Admission: s.host.Admit(c)}
+	a, gated := k.gated()
+	args, known := k.arguments(b.Args)
+	if !gated || !known {
+		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit so", b.Seq)
 	}
-	known.started = true
-	s.admitted[c.Seq] = known
-	switch a := known.Admission; {
-	case a.Refused != nil:
-		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: a.Refused}})
-	case a.Gated: // the method has changed meanwhile
-		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
-	}
-	return s.start(&inlineCall{admitted: known})
+	k.reported = true
+	b.Call, b.Class, b.Approval, b.Timeout = k.Call, a.Class, a.Approval, a.Timeout
+	b.Args = args
+	return nil
 }
 
-func (s *session) start(c *inlineCall) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open++; s.open > maxOpenCalls {
-		return errFlood
+// arguments are those that the call was admitted with.
+func (k *admitted) arguments(repeated json.RawMessage) (args json.RawMessage, ok bool) {
+	if k.made != nil && k.made.Args != nil {
+		return k.made.Args, true
 	}
-	s.issued = append(s.issued, c)
-	select {
-	case s.calls <- c:
+	return repeated, sha256.Sum256(repeated) == k.args
+}
+
+// gated tells how a call waits, if the worker admitted it so or has given it up.
+func (k *admitted) gated() (Admission, bool) {
+	switch made := k.made; {
+	case made == nil || made.settlement == nil:
+		return k.Admission, k.Gated
+	case made.settlement.As != nil:
+		return *made.settlement.As, made.settlement.Escalate
 	default:
-		go s.makeCalls(c)
+		return k.Admission, made.settlement.Escalate
 	}
+}
+
+// entry takes over what the worker knows of a call that ended. When it did is the child's to say: the program has seen
+// that as its clock. What a step came to, and when timers fired, the worker does not know.
+func (s *session) entry(e *Entry, stopped bool) error {
+	switch {
+	case e.Timer:
+		*e = Entry{Timer: true, ID: e.ID, At: e.At}
+		return nil
+	case e.Connector == StepConnector:
+		return s.step(e)
+	}
+	k := s.admitted[e.ID]
+	if k == nil || k.reported {
+		return fmt.Errorf("the sandbox child reports call %d, which the worker did not make", e.ID)
+	}
+	k.reported = true
+	value, failure, ended := k.ended(e.Err)
+	if k.again != nil && ended {
+		*e = *k.again
+		e.Value, e.Err = value, failure
+		return nil
+	}
+	args, known := k.arguments(e.Args)
+	dropped := e.Dropped && stopped && k.again == nil
+	if dropped {
+		value, failure = nil, errDropped()
+	}
+	if !known || e.Dropped != dropped || !dropped && !ended {
+		return fmt.Errorf("the sandbox child reports call %d, which has not ended so", e.ID)
+	}
+	*e = Entry{
+		ID: e.ID, Connector: k.Connector, Method: k.Method, Args: args, Value: value, Err: failure, At: e.At,
+		Class: k.Class, Ephemeral: k.Ephemeral, Dropped: dropped, Position: e.Position,
+	}
+	return nil
+}
+
+// ended tells how a call ended, as the child was told. Why it was refused the child repeats.
+func (k *admitted) ended(repeated *CallError) (value json.RawMessage, failure *CallError, ok bool) {
+	if k.refused {
+		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
+	}
+	if _, gated := k.gated(); gated {
+		return nil, errNotReadAgain(k.Call), k.again != nil
+	}
+	if k.made == nil || k.made.settlement == nil {
+		return nil, nil, false
+	}
+	value, failure = k.made.outcome()
+	return value, failure, true
+}
+
+// step checks what the child records of a step, which is the program's own, and claims its number.
+func (s *session) step(e *Entry) error {
+	_, earlier := s.earlier()[e.ID]
+	switch {
+	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:
+		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)
+	case len(e.Method) > maxName || e.Err != nil && len(e.Err.Name) > maxName:
+		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, maxName)
+	}
+	s.admitted[e.ID] = &admitted{reported: true}
+	*e = Entry{ID: e.ID, Connector: StepConnector, Method: e.Method, Value: e.Value, Err: e.Err, At: e.At, Class: "read", Nested: e.Nested, Position: e.Position}
 	return nil
 }
 
@@ -166,11 +395,29 @@ func (s *session) make(c *inlineCall) {
 	settlement := s.host.Call(s.ctx, c.Call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.settlement, c.at = &settlement, time.Now().UnixMilli()
 	s.open--
-	if !s.over {
-		_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
+	if s.over {
+		return
 	}
+	c.at = time.Now().UnixMilli()
+	_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
+	if c.tooLarge = c.again == nil && !s.limits.fit(settlement.Value); c.tooLarge {
+		settlement.Value = nil
+	}
+	c.settlement = &settlement
+	s.kept += len(settlement.Value)
+	if settlement.Err != nil {
+		s.kept += len(settlement.Err.Message)
+	}
+	if settlement.Escalate { // any number of these may wait until the pass ends
+		s.kept -= len(c.Args)
+		c.Args = nil
+	}
+}
+
+// fit: the engine records a value of that size.
+func (l Limits) fit(value json.RawMessage) bool {
+	return len(value) <= l.ValueBytes && (len(value) <= l.ValueUnits || utf16Units(value) <= l.ValueUnits)
 }
 
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.
@@ -193,9 +440,35 @@ func (s *session) broken(overdue <-chan *Failure) Result {
 func (c *inlineCall) entry(deadline int64) Entry {
 	e := Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position, At: time.Now().UnixMilli()}
 	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
-		e.Dropped, e.Err = true, &CallError{Message: "The pass was stopped before this call settled."}
+		e.Dropped, e.Err = true, errDropped()
 		return e
 	}
-	e.Value, e.Err, e.At = c.settlement.Value, c.settlement.Err, c.at
+	e.Value, e.Err = c.outcome()
+	e.At = c.at
 	return e
+}
+
+// outcome is what is recorded of a call that has settled.
+func (c *inlineCall) outcome() (json.RawMessage, *CallError) {
+	switch {
+	case c.tooLarge:
+		return nil, errTooLargeToRecord()
+	case c.settlement.Err != nil:
+		return nil, c.settlement.Err
+	}
+	return c.settlement.Value, nil
+}
+
+// Both ends record the same of a call that does not end with its method's own answer.
+
+func errDropped() *CallError {
+	return &CallError{Message: "The pass was stopped before this call settled."}
+}
+
+func errTooLargeToRecord() *CallError {
+	return &CallError{Message: "The result was too large to record"}
+}
+
+func errNotReadAgain(c Call) *CallError {
+	return &CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
 }

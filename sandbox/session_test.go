@@ -3,26 +3,32 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
 )
 
-// bankHost makes calls of read; those of transfer wait for a person.
-type bankHost struct{ made chan Call }
+// bankHost makes calls of read; those of transfer wait for a person, those of flaky are given up, and there are no others.
+type bankHost struct{ value json.RawMessage }
 
 func (h *bankHost) Admit(c Call) Admission {
-	if c.Method == "transfer" {
+	switch c.Method {
+	case "transfer":
 		return Admission{Gated: true, Approval: true, Class: "write"}
+	case "read", "flaky", "search":
+		return Admission{Class: "read"}
 	}
-	return Admission{Class: "read"}
+	return Admission{Refused: &CallError{Message: "no such tool"}}
 }
 
 func (h *bankHost) Call(_ context.Context, c Call) Settlement {
-	h.made <- c
-	return Settlement{Value: json.RawMessage("1")}
+	if c.Method == "flaky" {
+		return Settlement{Escalate: true}
+	}
+	return Settlement{Value: h.value}
 }
 
 func frame(t *testing.T, body any) []byte {
@@ -32,12 +38,31 @@ func frame(t *testing.T, body any) []byte {
 	return encoded
 }
 
+// sent is what the worker sends to a child, a frame at a time.
+type sent chan []byte
+
+func (s sent) Write(frame []byte) (int, error) {
+	s <- frame
+	return len(frame), nil
+}
+
+func (s sent) answer(t *testing.T, into any) {
+	t.Helper()
+	require.NoError(t, decodeFrame((<-s)[5:], into))
+}
+
 // A child that its program has taken over may send what it likes.
-func takenOver(t *testing.T) (*session, *bankHost) {
-	host := &bankHost{made: make(chan Call, 1)}
-	return &session{
-		p: &process{link: newLink(nil, io.Discard, 0)}, host: host, ctx: t.Context(), admitted: map[int]admitted{}, calls: make(chan *inlineCall),
-	}, host
+func takenOver(t *testing.T, pass Pass) (*session, sent) {
+	to := make(sent, 1)
+	return newSession(t.Context(), &process{link: newLink(nil, to, 0)}, pass, &bankHost{value: json.RawMessage("1")}), to
+}
+
+// settled makes a call and waits for what the child is told.
+func (s *session) settled(t *testing.T, to sent, c Call) (got settledMessage) {
+	t.Helper()
+	require.NoError(t, s.call(frame(t, c)))
+	to.answer(t, &got)
+	return got
 }
 
 var (
@@ -46,43 +71,300 @@ var (
 )
 
 func TestOnlyTheAdmittedCallIsMade(t *testing.T) {
-	s, host := takenOver(t)
+	s, to := takenOver(t, Pass{})
 	require.NoError(t, s.admit(frame(t, read)))
-	require.NoError(t, s.call(frame(t, transfer)))
-	require.Equal(t, "read", (<-host.made).Method)
-	require.NoError(t, s.call(frame(t, transfer)), "answered, not made")
+	<-to
+	require.ErrorContains(t, s.call(frame(t, transfer)), "another call 5")
+	other := read
+	other.Args = json.RawMessage("1")
+	require.ErrorContains(t, s.call(frame(t, other)), "another call 5")
+	require.Empty(t, s.issued)
+	s.settled(t, to, read)
+	require.ErrorContains(t, s.call(frame(t, read)), "another call 5", "it was made")
+	require.ErrorContains(t, s.admit(frame(t, read)), "again")
 	require.Len(t, s.issued, 1)
 }
 
 func TestBlockedCallsAreWhatWasAdmitted(t *testing.T) {
-	s, _ := takenOver(t)
+	blockedOn := func(t *testing.T, s *session, calls ...BlockedCall) (Result, error) {
+		return s.result(frame(t, Result{End: Blocked, Blocked: calls}))
+	}
+	s, to := takenOver(t, Pass{})
 	require.NoError(t, s.admit(frame(t, transfer)))
-	forged := BlockedCall{Call: transfer, Class: "read"}
-	forged.Args = json.RawMessage(`{"amount":9000}`)
-	r, err := s.result(frame(t, Result{End: Blocked, Blocked: []BlockedCall{forged}}))
+	<-to
+	claimed := BlockedCall{Call: transfer, Class: "read"}
+	claimed.Connector, claimed.Method = "shop", "buy"
+	r, err := blockedOn(t, s, claimed)
 	require.NoError(t, err)
 	require.Equal(t, []BlockedCall{{Call: transfer, Class: "write", Approval: true}}, r.Blocked)
+	_, err = blockedOn(t, s, claimed)
+	require.ErrorContains(t, err, "did not admit", "once")
 
-	forged.Seq = 6
-	_, err = s.result(frame(t, Result{End: Blocked, Blocked: []BlockedCall{forged}}))
+	s, to = takenOver(t, Pass{})
+	require.NoError(t, s.admit(frame(t, transfer)))
+	<-to
+	claimed.Args = json.RawMessage(`{"amount":9000}`)
+	_, err = blockedOn(t, s, claimed)
+	require.ErrorContains(t, err, "did not admit so")
+	claimed.Seq = 6
+	_, err = blockedOn(t, s, claimed)
 	require.ErrorContains(t, err, "did not admit")
 }
 
+// TestNothingInlineIsBlockedOn: the workflow makes what a pass is blocked on, by name; a look-up must not get there.
+func TestNothingInlineIsBlockedOn(t *testing.T) {
+	for _, c := range []Call{read, {Seq: -1, Connector: PlatformConnector, Method: "search"}} {
+		s, to := takenOver(t, Pass{})
+		require.NoError(t, s.admit(frame(t, c)))
+		<-to
+		s.settled(t, to, c)
+		_, err := s.result(frame(t, Result{End: Blocked, Blocked: []BlockedCall{{Call: c}}}))
+		require.ErrorContains(t, err, "did not admit so")
+	}
+	s, to := takenOver(t, Pass{})
+	flaky := Call{Seq: 1, Connector: "bank", Method: "flaky", Args: json.RawMessage(`"x"`)}
+	require.True(t, s.settled(t, to, flaky).Escalate)
+	late := Call{Seq: 2, Connector: "bank", Method: "transfer"}
+	require.True(t, s.settled(t, to, late).Escalate)
+	r, err := s.result(frame(t, Result{End: Blocked, Blocked: []BlockedCall{{Call: flaky}, {Call: late}}}))
+	require.NoError(t, err)
+	require.Equal(t, []BlockedCall{{Call: flaky, Class: "read"}, {Call: late, Class: "write", Approval: true}}, r.Blocked)
+	require.Zero(t, s.kept, "the child repeats the arguments")
+}
+
+func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
+	pass := Pass{Log: []Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2, Connector: "bank", Method: "transfer"}}}
+	long := strings.Repeat("x", maxName+1)
+	for name, c := range map[string]Call{
+		"a look-up among the calls": {Seq: 7, Connector: PlatformConnector, Method: "Dispose"},
+		"a call among the look-ups": {Seq: -7, Connector: "bank", Method: "read"},
+		"a step":                    {Seq: 7, Connector: StepConnector, Method: "s"},
+		"one that has settled":      {Seq: 1, Connector: "bank", Method: "read"},
+		"one that is open":          {Seq: 2, Connector: "bank", Method: "transfer"},
+		"a long method":             {Seq: 7, Connector: "bank", Method: long},
+		"a long connector":          {Seq: 7, Connector: long, Method: "read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := takenOver(t, pass)
+			require.Error(t, s.admit(frame(t, c)))
+			require.Error(t, s.call(frame(t, c)))
+			require.Empty(t, s.admitted)
+		})
+	}
+}
+
 func TestEntriesAreWhatWasMade(t *testing.T) {
-	s, _ := takenOver(t)
-	_, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Connector: "bank", Method: "transfer"}}}))
+	report := func(t *testing.T, s *session, e Entry) (Result, error) {
+		return s.result(frame(t, Result{End: Completed, Entries: []Entry{e}}))
+	}
+	forged := Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true, Value: json.RawMessage("9000"), At: 3}
+	s, to := takenOver(t, Pass{})
+	_, err := report(t, s, forged)
 	require.ErrorContains(t, err, "did not make")
 
-	require.NoError(t, s.admit(frame(t, read)))
-	r, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Connector: "bank", Method: "transfer", Class: "write"}}}))
+	s, to = takenOver(t, Pass{})
+	s.settled(t, to, read)
+	r, err := report(t, s, forged)
 	require.NoError(t, err)
-	require.Equal(t, "read", r.Entries[0].Method)
-	require.Equal(t, "read", r.Entries[0].Class)
+	require.Equal(t, []Entry{{ID: 5, Connector: "bank", Method: "read", Class: "read", Value: json.RawMessage("1"), At: 3}}, r.Entries)
+	_, err = report(t, s, forged)
+	require.ErrorContains(t, err, "did not make", "once")
+
+	s, to = takenOver(t, Pass{})
+	require.NoError(t, s.admit(frame(t, read)))
+	<-to
+	_, err = report(t, s, forged)
+	require.ErrorContains(t, err, "has not ended so", "it was not made")
+
+	s, to = takenOver(t, Pass{})
+	s.settled(t, to, read)
+	forged.Dropped = true
+	_, err = report(t, s, forged)
+	require.ErrorContains(t, err, "has not ended so", "the pass was not stopped")
+}
+
+func TestRefusalsAreTheWorkers(t *testing.T) {
+	s, to := takenOver(t, Pass{})
+	c := Call{Seq: 5, Connector: "bank", Method: "rob"}
+	require.NoError(t, s.admit(frame(t, c)))
+	var a Admission
+	to.answer(t, &a)
+	entries := func(message string) []byte {
+		return frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Err: &CallError{Message: message}}}})
+	}
+	_, err := s.result(entries("the bank is closed"))
+	require.ErrorContains(t, err, "has not ended so")
+	s.admitted[5].reported = false
+	r, err := s.result(entries(a.Refused.Message))
+	require.NoError(t, err)
+	require.Equal(t, "rob", r.Entries[0].Method)
+	require.Equal(t, "no such tool", r.Entries[0].Err.Message)
+	require.Error(t, s.call(frame(t, c)), "it is not made after all")
+}
+
+func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
+	s, to := takenOver(t, Pass{Limits: Limits{ValueUnits: 3}})
+	s.host = &bankHost{value: json.RawMessage("12345")}
+	require.Equal(t, "12345", string(s.settled(t, to, read).Value))
+	r, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Value: json.RawMessage("12345")}}}))
+	require.NoError(t, err)
+	require.Empty(t, r.Entries[0].Value)
+	require.Equal(t, "The result was too large to record", r.Entries[0].Err.Message)
+	require.Zero(t, s.kept)
+
+	d := newDriver(t, `return await store.big({})`)
+	d.pass.Limits.ValueUnits = 3
+	d.host.methods["big"] = func(json.RawMessage) (string, error) { return "12345", nil }
+	r, err = pool().Run(t.Context(), d.pass, d.host)
+	require.NoError(t, err)
+	require.Equal(t, TooLarge, r.Failure.Kind)
+	require.Equal(t, "The result was too large to record", r.Entries[0].Err.Message)
+}
+
+// TestReadsMadeAnewKeepTheirPlace: what the log has may be read anew, where the pass is to do that, and nothing else.
+func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
+	kept := Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true, Value: json.RawMessage("0"), At: 7}
+	s, _ := takenOver(t, Pass{Log: []Entry{kept}})
+	require.ErrorContains(t, s.call(frame(t, read)), "again")
+
+	s, to := takenOver(t, Pass{Log: []Entry{kept}, Refresh: true})
+	require.ErrorContains(t, s.call(frame(t, transfer)), "again")
+	s.settled(t, to, read)
+	require.Zero(t, s.started, "it counted when it was first made")
+	r, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Value: json.RawMessage("9000"), At: 8, Approval: true}}}))
+	require.NoError(t, err)
+	kept.Value = json.RawMessage("1")
+	require.Equal(t, []Entry{kept}, r.Entries)
+
+	lost := Entry{ID: 4, Connector: "bank", Method: "flaky", Ephemeral: true}
+	s, to = takenOver(t, Pass{Log: []Entry{lost}, Refresh: true})
+	s.settled(t, to, Call{Seq: 4, Connector: "bank", Method: "flaky"})
+	r, err = s.result(frame(t, Result{End: Completed, Entries: []Entry{lost}}))
+	require.NoError(t, err)
+	require.Equal(t, "bank.flaky could not be read again", r.Entries[0].Err.Message)
+}
+
+func TestStepsAreTheProgramsOwn(t *testing.T) {
+	report := func(entries ...Entry) (Result, error) {
+		s, to := takenOver(t, Pass{Log: []Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2}}})
+		s.settled(t, to, read)
+		return s.result(frame(t, Result{End: Completed, Entries: entries}))
+	}
+	step := Entry{ID: 9, Connector: StepConnector, Method: "s", Value: json.RawMessage("1"), Class: "read", At: 3, Nested: true}
+	r, err := report(step)
+	require.NoError(t, err)
+	require.Equal(t, []Entry{step}, r.Entries)
+	for _, id := range []int{1, 2, 5, -1} {
+		_, err = report(Entry{ID: id, Connector: StepConnector, Method: "s"})
+		require.ErrorContains(t, err, "is another call", id)
+	}
+	_, err = report(step, step)
+	require.ErrorContains(t, err, "is another call")
+	long := strings.Repeat("x", maxName+1)
+	_, err = report(Entry{ID: 9, Connector: StepConnector, Method: long})
+	require.ErrorContains(t, err, "256 bytes")
+	_, err = report(Entry{ID: 9, Connector: StepConnector, Err: &CallError{Name: long}})
+	require.ErrorContains(t, err, "256 bytes")
+
+	r, err = report(Entry{ID: 9, Connector: StepConnector, Method: "s", Args: json.RawMessage("1"), Approval: true, Ephemeral: true}, Entry{Timer: true, ID: 5, Method: "x", At: 4})
+	require.NoError(t, err)
+	require.Equal(t, []Entry{{ID: 9, Connector: StepConnector, Method: "s", Class: "read"}, {Timer: true, ID: 5, At: 4}}, r.Entries)
+}
+
+func TestCallsThatWereCutOff(t *testing.T) {
+	s, to := takenOver(t, Pass{})
+	s.settled(t, to, read)
+	r, err := s.result(frame(t, Result{End: Failed, Stopped: true, Failure: &Failure{Kind: TimedOut}, Entries: []Entry{
+		{ID: 5, Connector: "bank", Method: "read", Dropped: true, Value: json.RawMessage("9000")},
+		{ID: 6, Connector: "bank", Method: "read", Dropped: true},
+	}}))
+	require.NoError(t, err)
+	require.Len(t, r.Entries, 1, "what the worker was not asked for was not made")
+	require.True(t, r.Entries[0].Dropped)
+	require.Empty(t, r.Entries[0].Value)
+	require.Equal(t, errDropped(), r.Entries[0].Err)
+}
+
+// TestFloodsEnd: a child makes no more than its engine would, and what it asks about takes the worker little memory.
+func TestFloodsEnd(t *testing.T) {
+	limits := Limits{InlineCalls: 3, GatedCalls: 2}
+	call := func(seq int) []byte {
+		return frame(t, Call{Seq: seq, Connector: "bank", Method: "read", Args: json.RawMessage(`"x"`)})
+	}
+	s, to := takenOver(t, Pass{Limits: limits})
+	for seq := range limits.InlineCalls {
+		require.NoError(t, s.call(call(seq)))
+		<-to
+	}
+	require.ErrorIs(t, s.call(call(3)), errFlood)
+
+	s, to = takenOver(t, Pass{Limits: limits})
+	for seq := range 5_000 {
+		require.NoError(t, s.admit(call(seq)))
+		var a Admission
+		to.answer(t, &a)
+		require.Equal(t, seq >= 1010, a.Refused != nil, seq)
+	}
+	require.Len(t, s.admitted, 1010)
+	require.Nil(t, s.admitted[0].Args)
+	require.ErrorIs(t, s.call(call(6_000)), errFlood)
+
+	limits.ValueBytes, limits.ValueUnits = 1, 1
+	s, _ = takenOver(t, Pass{Limits: limits})
+	s.kept = limits.withDefaults().mostKept() - 2
+	require.ErrorIs(t, s.call(call(0)), errFlood, "the arguments of calls that are made are kept")
+}
+
+// TestManyCallsAtOnceAreCountedByTheEngine: a program issues more than the worker remembers before the engine can stop it.
+func TestManyCallsAtOnceAreCountedByTheEngine(t *testing.T) {
+	pass := Pass{Code: `await Promise.all(Array.from({length: 4000}, (_, i) => store.echo(i)))`, Connectors: []string{"store"}, Limits: Limits{InlineCalls: 50, GatedCalls: 50}}
+	r, err := pool().Run(t.Context(), pass, &testHost{})
+	require.NoError(t, err)
+	require.Equal(t, BudgetExceeded, r.Failure.Kind, r.Failure.Message)
+	pass.Code = `for (;;) await store.echo(1)`
+	r, err = pool().Run(t.Context(), pass, &testHost{})
+	require.NoError(t, err)
+	require.Equal(t, BudgetExceeded, r.Failure.Kind, r.Failure.Message)
+	require.Len(t, r.Entries, 50)
+}
+
+// TestHonestChildReports: all kinds of entries at once, as a child reports them.
+func TestHonestChildReports(t *testing.T) {
+	d := newDriver(t, `
+const big = Array.from({length: 40}, (_, i) => store.w_x('q'.repeat(10000) + i));
+const found = await codemode.search('x');
+const message = await store.nope({}).catch(e => e.message);
+const step = await codemode.step('s', async () => [await store.echo(1), await store.fresh({})]);
+await Promise.all(big);
+return [found, message, step[0]]`)
+	d.host.methods["search"] = func(json.RawMessage) (string, error) { return `"found"`, nil }
+	for i := range 3 {
+		d.pass.Open, d.pass.Refresh = nil, i == 1
+		for _, c := range d.open {
+			d.pass.Open = append(d.pass.Open, OpenCall{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args})
+		}
+		r, err := pool().Run(t.Context(), d.pass, d.host)
+		require.NoError(t, err)
+		require.Nil(t, r.Failure, fmt.Sprintf("%+v", r.Failure))
+		for _, e := range r.Entries {
+			d.fold(e)
+		}
+		if d.open = append(d.open, r.Blocked...); i == 1 {
+			require.Len(t, d.open, 40)
+			require.True(t, r.Entries[0].Ephemeral)
+			for len(d.open) > 0 {
+				d.settleOpen(0)
+			}
+		}
+		if i == 2 {
+			requireValue(t, `["found","Tool \"nope\" not found on store",1]`, r)
+		}
+	}
 }
 
 func TestEndsAreThoseOfTheEngine(t *testing.T) {
 	for _, forged := range []Result{{}, {End: "missing"}, {End: "elsewhere"}, {End: Failed}} {
-		s, _ := takenOver(t)
+		s, _ := takenOver(t, Pass{})
 		_, err := s.result(frame(t, forged))
 		require.Error(t, err, forged.End)
 	}

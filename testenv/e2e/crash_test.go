@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/server"
 )
@@ -19,12 +21,21 @@ func TestKilledInAPass(t *testing.T) {
 		first := b.process("first")
 		id := b.start(`await lab.write({name: 'before'}); const r = [await lab.read({name: 'a'}), await lab.read({name: 'b', gate: 'go'})]; await lab.write({name: 'after'}); return r`)
 		b.eventually("the pass is in its read", func() bool { return len(b.lab.effects("read")) == 1 })
+		b.eventually("the write that it follows is in history", func() bool { return b.recorded(id, "call-0.1") })
 		b.signal(first, syscall.SIGKILL)
 		b.process("second")
 		b.lab.open("go")
 		b.completed(`["a","b"]`, b.wait(id))
 		require.Len(t, b.lab.effects("write"), 2, "writes happen once")
 	})
+}
+
+// recorded: history has the result of an activity.
+func (b *bench) recorded(id, activityID string) bool {
+	h, err := history.Read(b.context(), shared.client, converter.GetDefaultDataConverter(), signals.WorkflowID(b.runtime, id), "")
+	require.NoError(b.t, err)
+	_, err = h.Source(activityID)
+	return err == nil
 }
 
 func TestKilledInAWrite(t *testing.T) {

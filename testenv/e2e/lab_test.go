@@ -35,6 +35,9 @@ func (l *lab) connector() connectors.Connector {
 		l.method("flaky", connectors.Read, l.flaky),
 		l.method("write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("flaky_write", connectors.Write, l.flaky),
+		l.method("wrong_write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) {
+			return nil, errors.New(strings.Repeat("é", a.Size))
+		}),
 		l.method("late_write", connectors.Write, l.late),
 		l.method("put", connectors.Idempotent, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.asked("write_asked"),

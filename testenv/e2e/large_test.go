@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -167,4 +169,74 @@ func TestOutcomesWithoutCalls(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, o.Calls, 1)
 	require.False(t, o.Partial)
+}
+
+// TestLongErrorsAreReplayedAsTheyWere: a worker that knows nothing reads from history what another one was told.
+func TestLongErrorsAreReplayedAsTheyWere(t *testing.T) {
+	b := setUp(t)
+	w := b.worker()
+	o := b.run(`const texts = [];
+for (const size of [100, 2000, 5000]) await lab.wrong_write({size}).catch((e) => texts.push(e.message));
+await lab.write({name: texts.map((text) => text.length).join()});
+return lab.ask({name: 'x'})`)
+	require.Equal(t, signals.Paused, o.Status, o.Error)
+	w.Worker.Stop()
+	b.worker()
+	b.completed(`"x"`, b.approve(o.ExecutionID, signals.Approve{}))
+}
+
+// What the server refuses for its size it refuses for ever, and the execution hangs. None of these tests ended before.
+
+func TestLongNamesAreRefused(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	o := b.run(`const errors = [];
+for (const c of 'abc') {
+	await lab[c.repeat(900000)]({}).catch((e) => errors.push(e.message));
+	await codemode.step(c.repeat(900000), () => 1).catch((e) => errors.push(e.message));
+	await codemode.step('s', () => { const e = new Error('x'); e.name = c.repeat(900000); throw e }).catch((e) => errors.push(e.name.length));
+	await lab.write({name: c});
+}
+return errors.slice(0, 3)`)
+	b.completed(`["lab has no method with a name of 900000 bytes.","codemode.step takes a name of at most 256 bytes, not one of 900000.",254]`, o)
+}
+
+func TestLargeEditedArguments(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	o := b.run(`const all = await Promise.all([1, 2, 3].map((i) => lab.ask({name: String(i)}))); return all.map((r) => r.length)`)
+	var decisions signals.Mixed
+	for seq := range 3 {
+		args := json.RawMessage(`{"name":"` + strings.Repeat("x", 500_000) + `"}`)
+		decisions = append(decisions, signals.OneDecision{Approve: &signals.Approve{Seqs: []int{seq}, Args: args, By: "ada"}})
+	}
+	b.completed(`[500000,500000,500000]`, b.approve(o.ExecutionID, signals.Approve{Decisions: decisions}))
+	last := b.show(o.ExecutionID).Log[2]
+	require.True(t, last.Decisions[0].Shortened)
+	require.Greater(t, len(last.EditedArgs), 500_000, "the record shows what it was made with all the same")
+}
+
+func TestLargeGivenResult(t *testing.T) {
+	b := setUp(t)
+	b.options.Connectors = append(b.options.Connectors, connectors.New("client", "", connectors.Method{
+		Name: "pick", Policy: connectors.Policy{ResolvedByClient: true},
+	}))
+	b.worker()
+	o := b.run(`return (await client.pick({of: 'é'.repeat(900000)})).length`)
+	done, err := b.client.Resolve(b.context(), o.ExecutionID, signals.Resolve{Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
+	require.NoError(t, err)
+	b.completed(`900000`, done)
+}
+
+func TestLongReasonForManyCalls(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	o := b.run(`await Promise.all(Array.from({length: 600}, (_, i) => lab.ask({name: String(i)})))`)
+	rejected, err := b.client.Reject(b.context(), o.ExecutionID, signals.Reject{All: true, By: "ada", Reason: strings.Repeat("n", 4000)})
+	require.NoError(t, err)
+	require.True(t, rejected)
+	record := b.show(o.ExecutionID)
+	require.Equal(t, signals.Rejected, record.Status)
+	require.Len(t, record.Log, 600)
+	require.Equal(t, []string{"ada", "ada"}, []string{record.Log[0].DecidedBy, record.Log[599].DecidedBy})
 }
