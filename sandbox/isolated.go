@@ -252,7 +252,7 @@ func (x *Isolated) take(p *process, state string) bool {
 		return false
 	}
 	x.idle = slices.Delete(x.idle, at, at+1)
-	p.parked = ""
+	p.parked, p.before = "", loggedCalls{}
 	x.warming++
 	return true
 }

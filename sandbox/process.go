@@ -24,6 +24,7 @@ type process struct {
 	passes int
 	parked string        // the state that the child keeps the runtime of
 	seen   int           // how much of its log that runtime has seen
+	before loggedCalls   // of that log
 	exited chan struct{} // closed when the child has ended
 	once   sync.Once
 }
@@ -126,6 +127,8 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 		if result, err := s.serve(); err == nil {
 			if result.Parked {
 				p.parked, p.seen = pass.As, len(pass.Log)+len(result.Entries)
+			} else {
+				p.before = loggedCalls{}
 			}
 			healthy = p.link.send(frameResult, struct{}{}) == nil
 			return result, healthy && (result.Failure == nil || !result.Stopped || result.Failure.Kind.clean()), nil
@@ -150,6 +153,7 @@ func (p *process) begin(pass Pass) error {
 	parked := p.parked
 	p.parked = ""
 	if parked == "" || !pass.follows(parked) || p.seen > len(pass.Log) {
+		p.before = loggedCalls{}
 		return p.link.send(framePass, pass)
 	}
 	return p.link.send(frameNext, nextOf(pass, p.seen))

@@ -19,12 +19,12 @@ type session struct {
 	p        *process
 	host     Host
 	ctx      context.Context
-	refresh  bool
 	limits   Limits
-	deadline int64                 // of the pass, epoch milliseconds
-	earlier  func() map[int]*Entry // what the log has of each call; nil of an open one
-	admitted map[int]*admitted     // by seq
-	started  int                   // inline calls that no earlier pass made
+	deadline int64 // of the pass, epoch milliseconds
+	pass     Pass
+	earlier  map[int]*Entry    // see issuedBefore
+	admitted map[int]*admitted // by seq
+	started  int               // inline calls that no earlier pass made
 	mu       sync.Mutex
 	issued   []*inlineCall    // in the order in which they were started
 	open     int              // of these, not settled
@@ -36,24 +36,44 @@ type session struct {
 func newSession(ctx context.Context, p *process, pass Pass, host Host) *session {
 	limits := pass.Limits.withDefaults()
 	return &session{
-		p: p, host: host, ctx: ctx, refresh: pass.Refresh, limits: limits, deadline: time.Now().Add(limits.Timeout).UnixMilli(),
-		earlier:  sync.OnceValue(pass.earlier), // not for a pass that makes no call
+		p: p, host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout).UnixMilli(),
 		admitted: map[int]*admitted{}, calls: make(chan *inlineCall),
 	}
 }
 
-// earlier finds what earlier passes left of each call.
-func (p Pass) earlier() map[int]*Entry {
-	calls := make(map[int]*Entry, len(p.Log)+len(p.Open))
-	for _, o := range p.Open {
-		calls[o.Seq] = nil
+// issuedBefore finds the calls of earlier passes, with what the log has of them where that may be read anew. Not for a pass
+// that makes no call.
+func (s *session) issuedBefore() map[int]*Entry {
+	if s.earlier == nil {
+		s.earlier = s.p.before.of(s.pass)
 	}
-	for i := range p.Log {
-		if e := &p.Log[i]; !e.Timer {
-			calls[e.ID] = e
+	return s.earlier
+}
+
+// loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at what is new only.
+type loggedCalls struct {
+	bySeq   map[int]*Entry
+	entries int // of the log that are in it
+}
+
+func (l *loggedCalls) of(p Pass) map[int]*Entry {
+	if l.bySeq == nil {
+		l.bySeq = make(map[int]*Entry, len(p.Log)+len(p.Open))
+	}
+	for _, o := range p.Open {
+		l.bySeq[o.Seq] = nil
+	}
+	for ; l.entries < len(p.Log); l.entries++ {
+		e := &p.Log[l.entries]
+		switch {
+		case e.Timer:
+		case p.Refresh:
+			l.bySeq[e.ID] = e
+		default:
+			l.bySeq[e.ID] = nil
 		}
 	}
-	return calls
+	return l.bySeq
 }
 
 // admitted is what the worker knows of a call. A child may have been taken over by its program: what it says later of a
@@ -126,7 +146,7 @@ func (s *session) admit(body []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, earlier := s.earlier()[c.Seq]; earlier || s.admitted[c.Seq] != nil {
+	if _, earlier := s.issuedBefore()[c.Seq]; earlier || s.admitted[c.Seq] != nil {
 		return fmt.Errorf("the sandbox child asks about call %d again", c.Seq)
 	}
 	if s.full() {
@@ -138,7 +158,7 @@ func (s *session) admit(body []byte) error {
 // full: there are more calls than any budget has room for, even if some count twice, as inline and then as gated. Reads of
 // the log that are made anew are in none.
 func (s *session) full() bool {
-	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.earlier())
+	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.issuedBefore())
 }
 
 func (s *session) learn(c Call, again *Entry) Admission {
@@ -206,11 +226,11 @@ func (k *admitted) is(c Call) bool {
 
 // madeAnew finds what the log has of a call; nothing but a read that is to be made anew may be there.
 func (s *session) madeAnew(c Call) (*Entry, error) {
-	e, earlier := s.earlier()[c.Seq]
+	e, earlier := s.issuedBefore()[c.Seq]
 	switch {
 	case !earlier:
 		return nil, nil
-	case e != nil && s.refresh && e.Ephemeral && e.Connector == c.Connector && e.Method == c.Method && sameJSON(e.Args, c.Args):
+	case e != nil && e.Ephemeral && e.Connector == c.Connector && e.Method == c.Method && sameJSON(e.Args, c.Args):
 		return e, nil
 	}
 	return nil, fmt.Errorf("the sandbox child makes call %d again", c.Seq)
@@ -368,7 +388,7 @@ func (k *admitted) ended(repeated *CallError) (value json.RawMessage, failure *C
 
 // step checks what the child records of a step, which is the program's own, and claims its number.
 func (s *session) step(e *Entry) error {
-	_, earlier := s.earlier()[e.ID]
+	_, earlier := s.issuedBefore()[e.ID]
 	switch {
 	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:
 		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)

@@ -369,3 +369,17 @@ func TestEndsAreThoseOfTheEngine(t *testing.T) {
 		require.Error(t, err, forged.End)
 	}
 }
+
+// TestLoggedCallsGrow: a pass in a kept runtime looks at what its log has more, and nothing else.
+func TestLoggedCallsGrow(t *testing.T) {
+	var l loggedCalls
+	p := Pass{Log: []Entry{{ID: 0}, {Timer: true, ID: 7}}, Open: []OpenCall{{Seq: 1}}}
+	require.Equal(t, map[int]*Entry{0: nil, 1: nil}, l.of(p))
+	p.Log = append(p.Log, Entry{ID: 1}, Entry{ID: 2})
+	p.Log[0].ID = 99 // it was looked at before
+	p.Open = nil
+	require.Equal(t, map[int]*Entry{0: nil, 1: nil, 2: nil}, l.of(p))
+
+	l, p.Refresh = loggedCalls{}, true
+	require.Equal(t, &p.Log[3], l.of(p)[2])
+}
