@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -50,7 +49,8 @@ func (s *session) issuedBefore() map[int]*Entry {
 	return s.earlier
 }
 
-// loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at what is new only.
+// loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at what
+// is new only.
 type loggedCalls struct {
 	bySeq   map[int]*Entry
 	entries int // of the log that are in it
@@ -260,145 +260,6 @@ func (s *session) start(c *inlineCall) error {
 // the frame of the result, and the engine starts no more than Parallel others, beside one that the program waits for and
 // one that did not fit.
 func (l Limits) mostKept() int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
-
-// result takes the child's result, in which calls are what the worker admitted and ended as the worker saw it.
-func (s *session) result(body []byte) (Result, error) {
-	s.mu.Lock()
-	s.over = true // what has not settled by now the child does not know
-	s.mu.Unlock()
-	var r Result
-	if err := decodeFrame(body, &r); err != nil {
-		return r, err
-	}
-	switch r.End {
-	case Completed, Blocked, More:
-	case Failed:
-		if r.Failure == nil {
-			return r, errors.New("the sandbox child failed and does not say why")
-		}
-	default:
-		return r, fmt.Errorf("the sandbox child ended its pass as %q", r.End)
-	}
-	for i := range r.Blocked {
-		if err := s.blocked(&r.Blocked[i]); err != nil {
-			return r, err
-		}
-	}
-	r.Entries = slices.DeleteFunc(r.Entries, func(e Entry) bool { return r.Stopped && s.neverMade(e) })
-	for i := range r.Entries {
-		if err := s.entry(&r.Entries[i], r.Stopped); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
-}
-
-// neverMade: the pass was stopped when the child was about to ask for the call.
-func (s *session) neverMade(e Entry) bool {
-	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
-}
-
-// blocked takes over what the worker knows of a call that waits.
-func (s *session) blocked(b *BlockedCall) error {
-	k := s.admitted[b.Seq]
-	if k == nil || k.reported || k.again != nil {
-		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit", b.Seq)
-	}
-	a, gated := k.gated()
-	args, known := k.arguments(b.Args)
-	if !gated || !known {
-		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit so", b.Seq)
-	}
-	k.reported = true
-	b.Call, b.Class, b.Approval, b.Timeout = k.Call, a.Class, a.Approval, a.Timeout
-	b.Args = args
-	return nil
-}
-
-// arguments are those that the call was admitted with.
-func (k *admitted) arguments(repeated json.RawMessage) (args json.RawMessage, ok bool) {
-	if k.made != nil && k.made.Args != nil {
-		return k.made.Args, true
-	}
-	return repeated, sha256.Sum256(repeated) == k.args
-}
-
-// gated tells how a call waits, if the worker admitted it so or has given it up.
-func (k *admitted) gated() (Admission, bool) {
-	switch made := k.made; {
-	case made == nil || made.settlement == nil:
-		return k.Admission, k.Gated
-	case made.settlement.As != nil:
-		return *made.settlement.As, made.settlement.Escalate
-	default:
-		return k.Admission, made.settlement.Escalate
-	}
-}
-
-// entry takes over what the worker knows of a call that ended. When it did is the child's to say: the program has seen
-// that as its clock. What a step came to, and when timers fired, the worker does not know.
-func (s *session) entry(e *Entry, stopped bool) error {
-	switch {
-	case e.Timer:
-		*e = Entry{Timer: true, ID: e.ID, At: e.At}
-		return nil
-	case e.Connector == StepConnector:
-		return s.step(e)
-	}
-	k := s.admitted[e.ID]
-	if k == nil || k.reported {
-		return fmt.Errorf("the sandbox child reports call %d, which the worker did not make", e.ID)
-	}
-	k.reported = true
-	value, failure, ended := k.ended(e.Err)
-	if k.again != nil && ended {
-		*e = *k.again
-		e.Value, e.Err = value, failure
-		return nil
-	}
-	args, known := k.arguments(e.Args)
-	dropped := e.Dropped && stopped && k.again == nil
-	if dropped {
-		value, failure = nil, errDropped()
-	}
-	if !known || e.Dropped != dropped || !dropped && !ended {
-		return fmt.Errorf("the sandbox child reports call %d, which has not ended so", e.ID)
-	}
-	*e = Entry{
-		ID: e.ID, Connector: k.Connector, Method: k.Method, Args: args, Value: value, Err: failure, At: e.At,
-		Class: k.Class, Ephemeral: k.Ephemeral, Dropped: dropped, Position: e.Position,
-	}
-	return nil
-}
-
-// ended tells how a call ended, as the child was told. Why it was refused the child repeats.
-func (k *admitted) ended(repeated *CallError) (value json.RawMessage, failure *CallError, ok bool) {
-	if k.refused {
-		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
-	}
-	if _, gated := k.gated(); gated {
-		return nil, errNotReadAgain(k.Call), k.again != nil
-	}
-	if k.made == nil || k.made.settlement == nil {
-		return nil, nil, false
-	}
-	value, failure = k.made.outcome()
-	return value, failure, true
-}
-
-// step checks what the child records of a step, which is the program's own, and claims its number.
-func (s *session) step(e *Entry) error {
-	_, earlier := s.issuedBefore()[e.ID]
-	switch {
-	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:
-		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)
-	case len(e.Method) > maxName || e.Err != nil && len(e.Err.Name) > maxName:
-		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, maxName)
-	}
-	s.admitted[e.ID] = &admitted{reported: true}
-	*e = Entry{ID: e.ID, Connector: StepConnector, Method: e.Method, Value: e.Value, Err: e.Err, At: e.At, Class: "read", Nested: e.Nested, Position: e.Position}
-	return nil
-}
 
 // makeCalls makes a call, then others for as long as the pass runs: the stack has grown by then.
 func (s *session) makeCalls(c *inlineCall) {
