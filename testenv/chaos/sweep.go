@@ -141,7 +141,9 @@ func (s *sweeper) inLanes(ctx context.Context, lanes int, boundaries []boundary)
 				s.tend(tending, l)
 			}()
 			for b := range queue {
-				s.execute(ctx, l, b)
+				if ctx.Err() == nil {
+					s.execute(ctx, l, b)
+				}
 			}
 			stop()
 			<-tended
