@@ -121,6 +121,8 @@ func (c *Client) unreadable(w *workflow.WorkflowExecutionInfo, err error) *signa
 	case r.Status != "":
 	case w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
 		r.Status = signals.Running
+	case w.Status == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		r.Status = signals.Completed
 	default:
 		r.Status = signals.Failed
 	}

@@ -239,12 +239,25 @@ func errorText(o signals.Outcome) string {
 	return signals.ErrorText(o.Error, o.Logs)
 }
 
+// fillActions adds arguments that were left out for their size. What a call would be made with is what its digest names;
+// where that is not known, nothing is shown in its place.
 func fillActions(actions []signals.PendingAction, calls []signals.Call) {
+	bySeq := map[int]signals.Call{}
+	for _, call := range calls {
+		bySeq[call.Seq] = call
+	}
 	for i := range actions {
-		for _, call := range calls {
-			if actions[i].Omitted && call.Seq == actions[i].Seq {
-				actions[i].Args, actions[i].EditedArgs, actions[i].Omitted = call.Args, call.EditedArgs, false
-			}
+		a := &actions[i]
+		call, known := bySeq[a.Seq]
+		if !a.Omitted || !known {
+			continue
+		}
+		a.Args = call.Args
+		if signals.Digest(a.Current()) != a.ArgsDigest {
+			a.EditedArgs = call.EditedArgs
+		}
+		if a.Omitted = signals.Digest(a.Current()) != a.ArgsDigest; a.Omitted {
+			a.Args, a.EditedArgs = nil, nil
 		}
 	}
 }

@@ -23,7 +23,7 @@ func WithWaiting(ctx context.Context, report func(waiting bool)) context.Context
 // Host answers the calls of a running pass.
 type Host interface {
 	// Admit says how a call will be made. It is asked when a live call is issued or, of a method with EveryCall, when it is
-	// made; of some calls twice. It does no I/O.
+	// made. It does no I/O.
 	Admit(Call) Admission
 	// Call makes a call admitted as inline. At most Limits.Parallel run at once, each on a goroutine of its own.
 	Call(context.Context, Call) Settlement

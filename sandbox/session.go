@@ -230,7 +230,7 @@ func (s *session) madeAnew(c Call) (*Entry, error) {
 	switch {
 	case !earlier:
 		return nil, nil
-	case e != nil && e.Ephemeral && e.Connector == c.Connector && e.Method == c.Method && sameJSON(e.Args, c.Args):
+	case e != nil && s.pass.Refresh && e.Ephemeral && e.Connector == c.Connector && e.Method == c.Method && sameJSON(e.Args, c.Args):
 		return e, nil
 	}
 	return nil, fmt.Errorf("the sandbox child makes call %d again", c.Seq)

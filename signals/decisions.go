@@ -153,9 +153,10 @@ type Decision struct {
 	Shortened bool `json:"shortened,omitempty"`
 }
 
-// Bytes is about what the decision takes in history.
+// Bytes is what the decision takes in history.
 func (d Decision) Bytes() int {
-	return len(d.By) + len(d.AssertedBy) + len(d.Note) + len(d.EditedArgs) + len(d.ArgsDigest) + 200
+	text, _ := Marshal(d)
+	return len(text)
 }
 
 // Short is the decision where there is no room for all of it.

@@ -83,6 +83,15 @@ type Call struct {
 	Omitted bool `json:"omitted,omitempty"`
 }
 
+// Current are the arguments that the call would be made with: the issued ones, or those of an earlier approver where more
+// than one has to approve.
+func (a PendingAction) Current() json.RawMessage {
+	if len(a.EditedArgs) > 0 {
+		return a.EditedArgs
+	}
+	return a.Args
+}
+
 // PendingAction is a call that waits for a person.
 type PendingAction struct {
 	ExecutionID string          `json:"executionId"`

@@ -49,6 +49,7 @@ func TestSizes(t *testing.T) {
 	require.Equal(t, `{"a":"<&>"}`, string(raw), "bytes stay what was measured")
 	require.Equal(t, "ab…", Cut("abcdefgh", 5))
 	require.Equal(t, "é…", Cut("éééé", 6))
+	require.Equal(t, "a�b", Cut("a\xffb", 6), "a sandbox child takes valid text only")
 }
 
 func TestSummaryMasksSecrets(t *testing.T) {

@@ -135,6 +135,7 @@ func IdempotencyKey(executionID string, seq int, connector, method string, args 
 
 // Cut shortens text to at most limit bytes at a rune boundary, with an ellipsis where something was dropped.
 func Cut(text string, limit int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= limit {
 		return text
 	}

@@ -147,7 +147,7 @@ func (c *cli) showPending(p *page, list []signals.PendingAction) {
 	rows := [][]string{{"SEQ", "CALL", "ARGUMENTS", "EXPIRES"}}
 	var long []signals.PendingAction
 	for _, a := range list {
-		cell, cut := short(string(a.Args), argumentCell)
+		cell, cut := short(string(a.Current()), argumentCell)
 		if cut {
 			long = append(long, a)
 		}
@@ -157,7 +157,7 @@ func (c *cli) showPending(p *page, list []signals.PendingAction) {
 	for _, a := range long {
 		p.line("")
 		p.styled(dim, "arguments of %d %s.%s:\n", a.Seq, a.Connector, a.Method)
-		p.line("%s", pretty(a.Args))
+		p.line("%s", pretty(a.Current()))
 	}
 	for _, a := range list {
 		if a.Refused != "" {

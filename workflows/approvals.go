@@ -12,6 +12,9 @@ func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 	if a.AsOf != 0 && a.AsOf != e.passes {
 		return nil, fmt.Sprintf("This approval looks at pass %d of execution %q, which is at pass %d by now: look again.", a.AsOf, e.id, e.passes)
 	}
+	if e.untold > 2*decisionBytes {
+		return nil, "Too many approvals wait for others, without which no call goes on: approve a call completely first, or reject."
+	}
 	calls, refusal := e.approvable(a)
 	if refusal != "" {
 		return nil, refusal

@@ -50,13 +50,18 @@ func (c *call) dispatchArgs() json.RawMessage {
 	return c.args
 }
 
-// sentArgs are the arguments that the call's activity gets: none where it only checks a given result.
+// sentArgs are the arguments that the call's activity gets. One that only checks a given result can do without, if both
+// together are too large.
 func (c *call) sentArgs() json.RawMessage {
-	if c.given != nil {
+	args := c.dispatchArgs()
+	if c.given != nil && len(args)+len(c.given.Value) > givenBytes {
 		return nil
 	}
-	return c.dispatchArgs()
+	return args
 }
+
+// givenBytes is what a given result and the arguments of its call may take together.
+const givenBytes = 1 << 20
 
 // Bytes of call values held for queries: in one value, and in all.
 const (

@@ -69,12 +69,13 @@ func (e *execution) judge(ctx workflow.Context, m signals.Message) (act, string)
 }
 
 // decisionBytes is what the decisions of an execution may take in full: they travel with passes and stand in its result.
+// Beyond it they are short. No pass is told of more than twice as much.
 const decisionBytes = 512 * 1024
 
 // weigh shortens a decision for which there is no room any more.
 func (e *execution) weigh(d signals.Decision) signals.Decision {
 	if e.weighed+d.Bytes() > decisionBytes {
-		return d.Short()
+		d = d.Short()
 	}
 	e.weighed += d.Bytes()
 	return d
@@ -90,6 +91,7 @@ func (e *execution) noteDecision(c *call, d signals.Decision) signals.Decision {
 	kept.EditedArgs = small(d.EditedArgs)
 	c.rec.Decisions = append(c.rec.Decisions, kept)
 	e.decisions = append(e.decisions, signals.Given{Kind: signals.GivenDecision, ID: c.rec.Seq, At: d.At, Decision: &d})
+	e.untold += d.Bytes()
 	return d
 }
 

@@ -75,7 +75,8 @@ type execution struct {
 	timers    []signals.Timer
 	logs      preview[string]
 	kept      int // bytes of call values held for queries
-	weighed   int // bytes of the decisions that are kept in full
+	weighed   int // bytes of all decisions
+	untold    int // bytes of those that no pass was told of
 
 	status     signals.Status
 	shown      signals.Status   // in the search attributes

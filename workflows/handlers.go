@@ -149,7 +149,7 @@ func (e *execution) handleQueries(ctx workflow.Context) error {
 			func(p signals.Page) (converter.RawValue, error) { return payload.Raw(e.record(p)) },
 			workflow.QueryHandlerOptions{Description: `The audit record; a page of its calls: {"offset": 0, "limit": 1000}. Large values are left out.`}),
 		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryPending,
-			func() (converter.RawValue, error) { return payload.Raw(e.actions(pendingBytes)) },
+			func() (converter.RawValue, error) { return payload.Raw(e.actions(pendingBytes, editedBytes)) },
 			workflow.QueryHandlerOptions{Description: "The calls that wait for a person."}),
 	)
 }

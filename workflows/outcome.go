@@ -53,7 +53,7 @@ func (e *execution) setStatus(ctx workflow.Context, status signals.Status) {
 func (e *execution) publish(ctx workflow.Context) {
 	o := signals.Outcome{Status: e.status, ExecutionID: e.id, Pass: e.passes, Calls: []signals.Call{}}
 	if e.status == signals.Paused {
-		o.Pending = e.actions(pendingBytes)
+		o.Pending = e.actions(pendingBytes, pendingBytes)
 		for _, a := range o.Pending {
 			o.Partial = o.Partial || a.Omitted
 		}
@@ -83,7 +83,9 @@ func (e *execution) addHistory(o *signals.Outcome) {
 	var calls preview[signals.Call]
 	for _, c := range e.order {
 		rec := c.rec
-		calls.more = calls.more || rec.Omitted
+		if calls.more = calls.more || rec.Omitted; calls.more {
+			break
+		}
 		calls.add(rec, recordBytes(rec))
 	}
 	if o.CallsOmitted = calls.more || calls.bytes > limit; o.CallsOmitted {
@@ -98,7 +100,7 @@ func (e *execution) addHistory(o *signals.Outcome) {
 func recordBytes(c signals.Call) int {
 	size := len(c.Connector) + len(c.Method) + len(c.Args) + len(c.Result) + len(c.Error) + len(c.ErrorName) + len(c.Note) + 200
 	for _, d := range c.Decisions {
-		size += d.Bytes()
+		size += len(d.By) + len(d.AssertedBy) + len(d.Note) + len(d.EditedArgs) + 200
 	}
 	return size
 }
@@ -111,21 +113,28 @@ func (e *execution) errorLogs() []string {
 	return nil
 }
 
-// Bytes of arguments that lists of pending calls show: in one call, and in all.
+// Bytes of arguments that lists of pending calls show: in one call, in all, and of those that earlier approvers edited in
+// all, which nothing but a query tells until the last one has approved.
 const (
 	pendingValue = 4096
 	pendingBytes = 64 * 1024
+	editedBytes  = 1 << 20
 )
 
-// actions lists the calls that wait for a person, with their arguments as far as they fit.
-func (e *execution) actions(budget int) []signals.PendingAction {
+// actions lists the calls that wait for a person, with their arguments, and what others made of these, as far as they fit.
+func (e *execution) actions(budget, edited int) []signals.PendingAction {
 	list := []signals.PendingAction{}
 	for _, c := range e.pending() {
 		a := e.action(c)
-		if budget -= len(c.args) + len(a.EditedArgs) + len(a.Refused); len(c.args) > pendingValue || budget < 0 {
-			a.Omitted, a.EditedArgs, a.Refused = true, nil, signals.Cut(a.Refused, 256)
+		if budget -= len(c.args) + len(a.Refused); len(c.args) > pendingValue || budget < 0 {
+			a.Omitted, a.Refused = true, signals.Cut(a.Refused, 256)
 		} else {
 			a.Args = c.args
+		}
+		if edited -= len(c.editedArgs); edited >= 0 {
+			a.EditedArgs = c.editedArgs
+		} else if len(c.editedArgs) > 0 {
+			a.Omitted = true
 		}
 		list = append(list, a)
 	}
@@ -136,7 +145,7 @@ func (e *execution) action(c *call) signals.PendingAction {
 	a := signals.PendingAction{
 		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
 		Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs, Refused: c.refused,
-		Revertable: c.rec.Revertable, EditedArgs: small(c.editedArgs), ApprovedBy: c.approvers,
+		Revertable: c.rec.Revertable, ApprovedBy: c.approvers,
 	}
 	if len(c.editedArgs) > 0 {
 		a.ArgsDigest = signals.Digest(c.editedArgs)
@@ -183,7 +192,7 @@ func (e *execution) details() string {
 	if e.end != nil && e.end.message != "" {
 		fmt.Fprintf(&b, "\n\n%s", signals.Cut(e.end.message, 1000))
 	}
-	list := e.actions(pendingBytes)
+	list := e.actions(pendingBytes, 0)
 	if len(list) == 0 {
 		return b.String()
 	}

@@ -96,7 +96,7 @@ func (e *execution) passInput() signals.PassInput {
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
 		Decided: e.decided, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
 	}
-	e.decisions, e.decided, e.settled, e.timers = nil, false, nil, nil
+	e.decisions, e.untold, e.decided, e.settled, e.timers = nil, 0, false, nil, nil
 	for _, c := range e.order {
 		if c.open {
 			c.cleared = !c.pending()

@@ -69,8 +69,66 @@ func TestAGivenResultTravelsWithoutArguments(t *testing.T) {
 	require.Less(t, encodedBytes(t, r.calls[0]), refusedByTheServer)
 }
 
+// TestAGivenResultKeepsItsArguments: their call's undoing needs the arguments.
+func TestAGivenResultKeepsItsArguments(t *testing.T) {
+	r := newRig(t)
+	b := ask(0)
+	b.Client, b.Approval = true, false
+	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
+	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Given.Value, nil }
+	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`7`)})
+	require.Equal(t, signals.Completed, r.run().Status)
+	require.JSONEq(t, `{"n":0}`, string(r.calls[0].Args))
+}
+
+// TestTheSecondApproverSeesTheEdit of the first, however large it is.
+func TestTheSecondApproverSeesTheEdit(t *testing.T) {
+	r := newRig(t)
+	b := ask(0)
+	b.Approvals = 2
+	edited := json.RawMessage(`"` + strings.Repeat("x", 200_000) + `"`)
+	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
+	r.update(time.Hour, signals.SignalApprove, signals.Approve{By: "ada", Args: edited})
+	var o signals.Outcome
+	r.waitAt(2*time.Hour, &o)
+	r.env.RegisterDelayedCallback(func() {
+		value, err := r.env.QueryWorkflow(signals.QueryPending)
+		require.NoError(t, err)
+		var pending []signals.PendingAction
+		require.NoError(t, value.Get(&pending))
+		require.Equal(t, signals.Digest(edited), pending[0].ArgsDigest)
+		require.Equal(t, edited, pending[0].Current())
+		require.False(t, pending[0].Omitted)
+		require.True(t, o.Pending[0].Omitted, "an outcome is told too often for that")
+		require.Nil(t, o.Pending[0].EditedArgs)
+	}, 3*time.Hour)
+	r.update(4*time.Hour, signals.SignalApprove, signals.Approve{By: "bob", ArgsDigest: signals.Digest(edited)})
+	require.Equal(t, signals.Completed, r.run().Status)
+	require.Equal(t, edited, r.calls[0].Args)
+}
+
+// TestEditingForEver: approvals without which no call goes on start no pass, so that the next is told of all of them.
+func TestEditingForEver(t *testing.T) {
+	r := newRig(t)
+	b := ask(0)
+	b.Approvals = 2
+	r.passes = append(r.passes, blocked(b))
+	edit := signals.Approve{By: strings.Repeat("a", 256), AssertedBy: strings.Repeat("b", 256), Args: json.RawMessage(`1`), Note: strings.Repeat("\x01", 300)}
+	for at := time.Hour; at < 5*time.Hour; at += time.Hour {
+		r.env.RegisterDelayedCallback(func() {
+			for range 700 {
+				r.env.SignalWorkflow(signals.SignalApprove, edit)
+			}
+		}, at)
+	}
+	r.update(11*time.Hour, signals.SignalReject, signals.Reject{All: true})
+	result := r.run()
+	require.Greater(t, len(result.Final), 500)
+	require.Less(t, encodedBytes(t, result), refusedByTheServer)
+}
+
 func TestADecisionAboutManyCallsFitsEverywhere(t *testing.T) {
-	note := strings.Repeat("n", 4000)
+	note := strings.Repeat("n\x01", 2000)
 	t.Run("approve", func(t *testing.T) {
 		r := newRig(t)
 		r.passes = append(r.passes, blocked(many(600)...), blocked(), ends(`1`))

@@ -4,7 +4,6 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -176,20 +175,6 @@ func (h *History) Log() (*signals.Log, error) {
 		}
 	}
 	return log, nil
-}
-
-// Edited is what a person let a call be made with instead of the program's arguments; nil if nobody did.
-func (h *History) Edited(seq int) json.RawMessage {
-	for id, a := range h.byID {
-		if called, ok := signals.ParseCallActivityID(id); !ok || called != seq {
-			continue
-		}
-		var in signals.CallInput
-		if err := h.decode(a.input, &in); err == nil && in.Edited {
-			return in.Args
-		}
-	}
-	return nil
 }
 
 // Source finds what the event of a gated call's activity holds.

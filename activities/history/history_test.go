@@ -39,11 +39,20 @@ func (t *tape) event(kind enumspb.EventType, e *historypb.HistoryEvent) {
 	require.NoError(t, t.take(e))
 }
 
-func (t *tape) activity(id, kind string, result any) {
+func (t *tape) scheduled(id, kind string, input any) int64 {
 	t.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
-		ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{ActivityId: id, ActivityType: &commonpb.ActivityType{Name: kind}},
+		ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{
+			ActivityId: id, ActivityType: &commonpb.ActivityType{Name: kind}, Input: t.payloads(input),
+		},
 	}})
-	scheduled := t.events
+	return t.events
+}
+
+func (t *tape) activity(id, kind string, result any) {
+	t.completed(t.scheduled(id, kind, nil), result)
+}
+
+func (t *tape) completed(scheduled int64, result any) {
 	t.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskCompletedEventAttributes{
 		ActivityTaskCompletedEventAttributes: &historypb.ActivityTaskCompletedEventAttributes{ScheduledEventId: scheduled, Result: t.payloads(result)},
 	}})
@@ -100,15 +109,27 @@ func TestPassThatDidNotCount(t *testing.T) {
 // TestLongErrorsAreCutAlike: the workflow gave the program no more of it.
 func TestLongErrorsAreCutAlike(t *testing.T) {
 	h := newTape(t)
-	h.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
-		ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{ActivityId: "call-0.1", ActivityType: &commonpb.ActivityType{Name: "store.write"}},
-	}})
 	h.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskFailedEventAttributes{
 		ActivityTaskFailedEventAttributes: &historypb.ActivityTaskFailedEventAttributes{
-			ScheduledEventId: 1, Failure: &failurepb.Failure{Message: strings.Repeat("é", 4000)},
+			ScheduledEventId: h.scheduled("call-0.1", "store.write", nil), Failure: &failurepb.Failure{Message: strings.Repeat("é", 4000)},
 		},
 	}})
 	s, err := h.Source("call-0.1")
 	require.NoError(t, err)
 	require.Equal(t, signals.Cut(strings.Repeat("é", 4000), signals.MaxErrorBytes), s.Error.Message)
+}
+
+// TestWhatAResolvedCallWasMadeWith: its undoing and the record need the arguments of the attempt before.
+func TestWhatAResolvedCallWasMadeWith(t *testing.T) {
+	h := newTape(t)
+	h.scheduled("call-0.1", "store.write", signals.CallInput{Args: []byte(`"refused"`), Edited: true})
+	h.scheduled("call-0.2", "store.write", signals.CallInput{Args: []byte(`"made"`), Edited: true})
+	h.completed(h.scheduled("call-0.3", "store.write", signals.CallInput{Given: &signals.GivenResult{}, Edited: true}), signals.CallOutput{Value: []byte(`7`)})
+	for range 50 { // whatever the order of maps
+		require.JSONEq(t, `"made"`, string(h.Edited(0)))
+		args, result, err := h.Effect(signals.NewLog(), signals.RevertTarget{Seq: 0, Source: "call-0.3"})
+		require.NoError(t, err)
+		require.Equal(t, []string{`"made"`, `7`}, []string{string(args), string(result)})
+	}
+	require.Nil(t, h.Edited(1))
 }

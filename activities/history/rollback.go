@@ -67,10 +67,38 @@ func (h *History) Dispatched(activityID string) (args, result json.RawMessage, e
 	return in.Args, a.out.Value, nil
 }
 
+// made is the input of the newest activity that made a call, or was to: not of one that only checks a given result.
+func (h *History) made(seq int) (in signals.CallInput, ok bool) {
+	for try := 1; ; try++ {
+		a := h.byID[signals.CallActivityID(seq, try)]
+		if a == nil {
+			return in, ok
+		}
+		var next signals.CallInput
+		if err := h.decode(a.input, &next); err == nil && next.Given == nil {
+			in, ok = next, true
+		}
+	}
+}
+
+// Edited is what a person let a call be made with instead of the program's arguments; nil if nobody did.
+func (h *History) Edited(seq int) json.RawMessage {
+	if in, ok := h.made(seq); ok && in.Edited {
+		return in.Args
+	}
+	return nil
+}
+
 // Effect is what a call that took effect was made with, and what it answered.
 func (h *History) Effect(log *signals.Log, t signals.RevertTarget) (args, result json.RawMessage, err error) {
 	if t.Source != "" {
-		return h.Dispatched(t.Source)
+		args, result, err = h.Dispatched(t.Source)
+		if err != nil || len(args) > 0 {
+			return args, result, err
+		}
+		if in, ok := h.made(t.Seq); ok { // its result was given, and too large to travel with them
+			return in.Args, result, nil
+		}
 	}
 	for _, e := range log.Order {
 		if !e.Internal() && e.ID == t.Seq {

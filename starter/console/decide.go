@@ -224,16 +224,7 @@ func (c *Console) unmask(ctx context.Context, r Runtime, d decision) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	return restore(d.Args, current(a)), nil
-}
-
-// current are the arguments that a call would be made with: the issued ones, or those of an earlier approver where more
-// than one has to approve.
-func current(a signals.PendingAction) json.RawMessage {
-	if len(a.EditedArgs) > 0 {
-		return a.EditedArgs
-	}
-	return a.Args
+	return restore(d.Args, a.Current()), nil
 }
 
 // restore replaces masks in edited by what stands at the same place in issued.

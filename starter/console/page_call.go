@@ -49,20 +49,20 @@ func (c *Console) callPage(v *visit) error {
 	// Who decides may ask to see what is masked; that they did is on record.
 	if v.r.URL.Query().Get("reveal") != "" && v.who.Role == Approver {
 		c.Log.Info("masked values shown", "runtime", r.Name, "execution", item.ExecutionID, "seq", item.Seq, "to", v.who.Name)
-		view.Reveal, view.Revealed = true, []argument{{value: show(current(item.PendingAction))}}
+		view.Reveal, view.Revealed = true, []argument{{value: show(item.Current())}}
 	}
 	return c.show(v, http.StatusOK, "call", item.Connector+"."+item.Method, view)
 }
 
 func (c *Console) callView(v *visit, r Runtime, item codemode.InboxItem) callPageView {
-	raw := current(item.PendingAction)
+	raw := item.Current()
 	view := callPageView{card: newCard(item), Masked: !bytes.Equal(signals.Mask(raw), raw), Whole: arguments(raw), JSON: indent(signals.Mask(raw))}
 	method, err := r.Client.Method(v.context(), item.Connector, item.PendingAction.Method)
 	if err != nil {
 		c.Log.Warn("no schema for a form", "method", item.Connector+"."+item.PendingAction.Method, "error", err)
 	}
 	view.Method = method
-	view.Form = newForm(schemaOf(method), current(item.PendingAction))
+	view.Form = newForm(schemaOf(method), item.Current())
 	return view
 }
 
@@ -93,14 +93,14 @@ func (c *Console) reviewPage(v *visit) error {
 	if !ok {
 		return c.show(v, http.StatusUnprocessableEntity, "call", item.Connector+"."+item.Method, view)
 	}
-	actual := restore(edited, current(item.PendingAction))
+	actual := restore(edited, item.Current())
 	if problem := connectors.CheckValue(schemaOf(view.Method), actual); problem != "" {
 		view.Problem = problem
 		view.JSON = indent(edited)
 		return c.show(v, http.StatusUnprocessableEntity, "call", item.Connector+"."+item.Method, view)
 	}
 	return c.show(v, http.StatusOK, "review", "Review "+item.Connector+"."+item.Method, reviewView{
-		card: view.card, Changes: diff(current(item.PendingAction), actual), NewArgs: string(edited), Pretty: show(signals.Mask(actual)), Note: v.r.PostFormValue("note"),
+		card: view.card, Changes: diff(item.Current(), actual), NewArgs: string(edited), Pretty: show(signals.Mask(actual)), Note: v.r.PostFormValue("note"),
 	})
 }
 

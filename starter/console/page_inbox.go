@@ -56,7 +56,7 @@ func (f filter) matches(i codemode.InboxItem) bool {
 }
 
 func (f filter) mentions(i codemode.InboxItem) bool {
-	text := strings.ToLower(i.Purpose + " " + i.ExecutionID + " " + i.Connector + "." + i.Method + " " + string(signals.Mask(current(i.PendingAction))))
+	text := strings.ToLower(i.Purpose + " " + i.ExecutionID + " " + i.Connector + "." + i.Method + " " + string(signals.Mask(i.Current())))
 	return strings.Contains(text, strings.ToLower(f.Text))
 }
 
@@ -132,7 +132,7 @@ const maxCard = 64 * 1024
 
 func newCard(i codemode.InboxItem) card {
 	c := card{InboxItem: i, Key: keyOf(i).String()}
-	args := current(i.PendingAction)
+	args := i.Current()
 	if len(args) > maxCard {
 		c.Size = len(args)
 		return c

@@ -55,7 +55,7 @@ func newForm(action signals.PendingAction, schema json.RawMessage) *form {
 	_ = json.Unmarshal(schema, &described) // without a schema any value may be written
 	f.schema = described.Properties
 	var args map[string]json.RawMessage
-	if action.Omitted || json.Unmarshal(action.Args, &args) != nil || len(args) > maxFields {
+	if action.Omitted || json.Unmarshal(action.Current(), &args) != nil || len(args) > maxFields {
 		return f
 	}
 	for name, value := range args {
@@ -94,8 +94,8 @@ func (f *form) requested() json.RawMessage {
 
 func (f *form) message() string {
 	text := fmt.Sprintf("A program asks to call %s.%s", f.action.Connector, f.action.Method)
-	if len(f.action.Args) > 0 {
-		text += " with " + signals.Cut(string(f.action.Args), maxShown)
+	if args := f.action.Current(); len(args) > 0 {
+		text += " with " + signals.Cut(string(args), maxShown)
 	}
 	text += ".\nExecution " + f.action.ExecutionID
 	if f.action.Position != nil {
@@ -198,7 +198,7 @@ func plain(text json.RawMessage) string {
 // edited gives all the arguments if any of them was changed.
 func (f *form) edited(content map[string]json.RawMessage) (json.RawMessage, error) {
 	var args map[string]json.RawMessage
-	if len(f.fields) == 0 || json.Unmarshal(f.action.Args, &args) != nil {
+	if len(f.fields) == 0 || json.Unmarshal(f.action.Current(), &args) != nil {
 		return nil, nil
 	}
 	changed := false
