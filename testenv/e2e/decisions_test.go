@@ -51,6 +51,8 @@ func TestUnknownOutcomeIsResolved(t *testing.T) {
 	require.NoError(t, err)
 	b.completed(`"looked it up"`, o)
 	require.Len(t, b.lab.effects("write_asked"), 1)
+	require.Equal(t, []int{0}, b.rollback(id).Reverted)
+	require.Equal(t, []string{"looked"}, b.undone(), "the first word of what it answered")
 }
 
 func TestUnknownOutcomeIsRejected(t *testing.T) {

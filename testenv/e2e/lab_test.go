@@ -40,7 +40,7 @@ func (l *lab) connector() connectors.Connector {
 		}),
 		l.method("late_write", connectors.Write, l.late),
 		l.method("put", connectors.Idempotent, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
-		l.asked("write_asked"),
+		l.undoable(l.asked("write_asked")),
 		l.undoable(l.method("make", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })),
 		l.undoable(l.asking("make_asking")),
 		l.asking("ask"),
