@@ -158,11 +158,11 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 		return s.result(frame(t, Result{End: Completed, Entries: []Entry{e}}))
 	}
 	forged := Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true, Value: json.RawMessage("9000"), At: 3}
-	s, to := takenOver(t, Pass{})
+	s, _ := takenOver(t, Pass{})
 	_, err := report(t, s, forged)
 	require.ErrorContains(t, err, "did not make")
 
-	s, to = takenOver(t, Pass{})
+	s, to := takenOver(t, Pass{})
 	s.settled(t, to, read)
 	r, err := report(t, s, forged)
 	require.NoError(t, err)
