@@ -47,7 +47,7 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 
 // lookupMethods are what programs ask codemode itself. Activities of codemode have names of the same form.
 var lookupMethods = []string{
-	signals.CatalogueSearch, signals.CatalogueDescribe, "run", signals.CatalogueUTCPSearch, signals.CatalogueUTCPList,
+	signals.CatalogueSearch, signals.CatalogueDescribe, runMethod, signals.CatalogueUTCPSearch, signals.CatalogueUTCPList,
 	signals.CatalogueUTCPInfo, signals.CatalogueUTCPKeys, signals.CatalogueUTCPInterface, signals.CatalogueUTCPInterfaces,
 }
 

@@ -49,6 +49,9 @@ func (a *Activities) Catalogue(ctx context.Context, in signals.CatalogueInput) (
 	return payload.Raw(answer)
 }
 
+// runMethod finds the snippet that a program runs; it is no look-up of clients.
+const runMethod = "run"
+
 // call answers a look-up of a program.
 func (l lookups) call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	var in struct {
@@ -60,7 +63,7 @@ func (l lookups) call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	var value any
 	switch {
 	case err != nil:
-	case c.Method == "run":
+	case c.Method == runMethod:
 		value, err = l.run(ctx, in.Name, in.Input)
 	default:
 		in.Kind = c.Method

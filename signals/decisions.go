@@ -102,7 +102,7 @@ func (a Approve) Check() error {
 			return errors.New(message)
 		}
 	}
-	return checkTexts([]string{a.By, a.AssertedBy}, a.Note, a.ArgsDigest)
+	return checkTexts(a.By, a.AssertedBy, a.Note, a.ArgsDigest)
 }
 
 // Check refuses what could never apply, whatever the state of the execution.
@@ -116,11 +116,11 @@ func (r Reject) Check() error {
 	if r.All && (r.Seq != nil || r.Continue) {
 		return errors.New("all ends the execution: it goes with neither seq nor continue")
 	}
-	return checkTexts([]string{r.By, r.AssertedBy}, r.Reason)
+	return checkTexts(r.By, r.AssertedBy, r.Reason)
 }
 
-func checkTexts(identities []string, texts ...string) error {
-	for _, name := range identities {
+func checkTexts(by, assertedBy string, texts ...string) error {
+	for _, name := range []string{by, assertedBy} {
 		if len(name) > maxIdentity {
 			return fmt.Errorf("a name of %d bytes is too long for a decision: %d is the most", len(name), maxIdentity)
 		}

@@ -99,7 +99,7 @@ func (l *Log) give(g Given, source Source) error {
 // decide notes a decision once: a pass that came too late to count was given it before.
 func (l *Log) decide(seq int, d Decision) {
 	known := func(k Decision) bool {
-		if len(k.EditedArgs) > InlineValueBytes && len(d.EditedArgs) == 0 { // they were left out
+		if len(k.EditedArgs) > InlineValueBytes && len(d.EditedArgs) == 0 { // an earlier version left them out at the end
 			k.EditedArgs = nil
 		}
 		return reflect.DeepEqual(k, d)

@@ -180,7 +180,7 @@ func (r Retry) Check() error {
 	if r.Seq < 0 {
 		return fmt.Errorf("seq %d is negative: seqs count from 0", r.Seq)
 	}
-	return checkTexts([]string{r.By, r.AssertedBy}, r.Note)
+	return checkTexts(r.By, r.AssertedBy, r.Note)
 }
 
 // Check refuses what could never apply, whatever the state of the execution.
@@ -197,5 +197,5 @@ func (r Resolve) Check() error {
 	if message := CheckSize("The result", r.Result); message != "" {
 		return errors.New(message)
 	}
-	return checkTexts([]string{r.By, r.AssertedBy}, r.Note)
+	return checkTexts(r.By, r.AssertedBy, r.Note)
 }

@@ -16,7 +16,7 @@ type Rollback struct {
 }
 
 // Check refuses what could never apply.
-func (r Rollback) Check() error { return checkTexts([]string{r.By, r.AssertedBy}, r.Note) }
+func (r Rollback) Check() error { return checkTexts(r.By, r.AssertedBy, r.Note) }
 
 // RollbackInput starts codemode.Rollback for a closed execution. Its workflow id is RollbackID(WorkflowID, N); it
 // should be started only once the rollback before it, N-1, has closed.

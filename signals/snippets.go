@@ -108,7 +108,7 @@ func (v SnippetVersion) Check() error {
 	if size := len(v.Code) + len(v.InputSchema); size > MaxValueBytes {
 		return fmt.Errorf("a snippet of %d bytes with its schema is too large: %d is the most", size, MaxValueBytes)
 	}
-	return checkTexts([]string{v.By}, v.Description, strings.Join(v.Connectors, ""))
+	return checkTexts(v.By, "", v.Description, strings.Join(v.Connectors, ""))
 }
 
 // Add makes v the newest version and gives it its number. The oldest ones go where there is no room.

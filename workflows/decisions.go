@@ -74,24 +74,27 @@ const decisionBytes = 512 * 1024
 
 // weigh shortens a decision for which there is no room any more.
 func (e *execution) weigh(d signals.Decision) signals.Decision {
-	if e.weighed+d.Bytes() > decisionBytes {
+	size := d.Bytes()
+	if e.weighed+size > decisionBytes {
 		d = d.Short()
+		size = d.Bytes()
 	}
-	e.weighed += d.Bytes()
+	e.weighed += size
 	return d
 }
 
 // noteDecision keeps a decision for the audit and for the next pass, as far as there is room.
 func (e *execution) noteDecision(c *call, d signals.Decision) signals.Decision {
 	e.countWait(c, d)
+	before := e.weighed
 	d = e.weigh(d)
+	e.untold += e.weighed - before
 	c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 	c.rec.EditedArgs = small(c.editedArgs)
 	kept := d
 	kept.EditedArgs = small(d.EditedArgs)
 	c.rec.Decisions = append(c.rec.Decisions, kept)
 	e.decisions = append(e.decisions, signals.Given{Kind: signals.GivenDecision, ID: c.rec.Seq, At: d.At, Decision: &d})
-	e.untold += d.Bytes()
 	return d
 }
 

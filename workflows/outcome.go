@@ -204,7 +204,7 @@ func (e *execution) details() string {
 			break
 		}
 		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
-			tableCell(signals.Summary(e.calls[a.Seq].args, 200)), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
+			tableCell(signals.Summary(e.calls[a.Seq].dispatchArgs(), 200)), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
 		decisions.WriteString(decision(a))
 	}
 	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n```\n%s```\n", &decisions)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	sdkpb "go.temporal.io/api/sdk/v1"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -99,6 +100,11 @@ func TestTheSecondApproverSeesTheEdit(t *testing.T) {
 		require.Equal(t, signals.Digest(edited), pending[0].ArgsDigest)
 		require.Equal(t, edited, pending[0].Current())
 		require.False(t, pending[0].Omitted)
+		details, err := r.env.QueryWorkflow("__temporal_workflow_metadata")
+		require.NoError(t, err)
+		var shown sdkpb.WorkflowMetadata
+		require.NoError(t, details.Get(&shown))
+		require.Contains(t, shown.CurrentDetails, strings.Repeat("x", 100), "and so does the Web UI")
 		require.True(t, o.Pending[0].Omitted, "an outcome is told too often for that")
 		require.Nil(t, o.Pending[0].EditedArgs)
 	}, 3*time.Hour)

@@ -203,17 +203,20 @@ return errors.slice(0, 3)`)
 
 func TestLargeEditedArguments(t *testing.T) {
 	b := setUp(t)
-	b.worker()
+	w := b.worker()
 	o := b.run(`const all = await Promise.all([1, 2, 3].map((i) => lab.ask({name: String(i)}))); return all.map((r) => r.length)`)
-	var decisions signals.Mixed
+	w.Worker.Stop() // so that one pass is told of them all
 	for seq := range 3 {
-		args := json.RawMessage(`{"name":"` + strings.Repeat("x", 500_000) + `"}`)
-		decisions = append(decisions, signals.OneDecision{Approve: &signals.Approve{Seqs: []int{seq}, Args: args, By: "ada"}})
+		args := json.RawMessage(`{"name":"` + strings.Repeat("x", 900_000) + `"}`)
+		require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", signals.SignalApprove,
+			signals.Approve{Seqs: []int{seq}, Args: args, By: "ada"}))
 	}
-	b.completed(`[500000,500000,500000]`, b.approve(o.ExecutionID, signals.Approve{Decisions: decisions}))
+	b.worker()
+	b.eventually("all are made", func() bool { return b.show(o.ExecutionID).Status == signals.Completed })
+	b.completed(`[900000,900000,900000]`, b.wait(o.ExecutionID))
 	last := b.show(o.ExecutionID).Log[2]
 	require.True(t, last.Decisions[0].Shortened)
-	require.Greater(t, len(last.EditedArgs), 500_000, "the record shows what it was made with all the same")
+	require.Greater(t, len(last.EditedArgs), 900_000, "the record shows what it was made with all the same")
 }
 
 func TestLargeGivenResult(t *testing.T) {
