@@ -42,19 +42,27 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 		if err != nil {
 			return nil, err
 		}
-		candidates := slices.DeleteFunc(found, func(w *workflow.WorkflowExecutionInfo) bool { return !hasStatus(w, o.Status, rolledBack) })
-		for few := range slices.Chunk(candidates, atOnce) {
-			shown, err := c.shows(ctx, few)
-			if err != nil {
-				return nil, err
+		found = slices.DeleteFunc(found, func(w *workflow.WorkflowExecutionInfo) bool { return !hasStatus(w, o.Status, rolledBack) })
+		if records, err = c.extend(ctx, records, found, o); err != nil || len(records) == o.Limit {
+			return records, err
+		}
+	}
+	return records, nil
+}
+
+// extend adds the records of executions to a list, up to its limit.
+func (c *Client) extend(ctx context.Context, records []signals.Record, found []*workflow.WorkflowExecutionInfo, o ListOptions) ([]signals.Record, error) {
+	for few := range slices.Chunk(found, atOnce) {
+		shown, err := c.shows(ctx, few)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range shown {
+			if r == nil || o.Status != "" && r.Status != o.Status || !hasText(r, o.Text) {
+				continue
 			}
-			for _, r := range shown {
-				if r != nil && (o.Status == "" || r.Status == o.Status) && hasText(r, o.Text) {
-					records = append(records, *r)
-				}
-			}
-			if len(records) >= o.Limit {
-				return records[:o.Limit], nil
+			if records = append(records, *r); len(records) == o.Limit {
+				return records, nil
 			}
 		}
 	}
