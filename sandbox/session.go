@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,21 +23,26 @@ type session struct {
 	deadline int64 // of the pass, epoch milliseconds
 	pass     Pass
 	earlier  map[int]*Entry    // see issuedBefore
-	admitted map[int]*admitted // by seq
+	admitted map[int]*admitted // by seq; this and what else has no lock is for the goroutine that answers
 	started  int               // inline calls that no earlier pass made
 	mu       sync.Mutex
-	issued   []*inlineCall    // in the order in which they were started
-	open     int              // of these, not settled
-	kept     int              // bytes that these hold
-	calls    chan *inlineCall // to a goroutine that has made one
-	over     bool             // the pass has ended: the child would take a settlement for one of its next pass
+	issued   []*inlineCall // in the order in which they were started
+	open     int           // of these, not settled
+	kept     int           // bytes that these hold
+	over     bool          // the pass has ended: the child would take a settlement for one of its next pass
+	turn     atomic.Int64  // odd while the goroutine that answers makes a call
+	timer    *time.Timer   // ends its turn
+	wary     int           // calls to come that may be slow
+	ended    chan struct{}
+	final    Result // once ended, or why there is none
+	failed   error
 }
 
 func newSession(ctx context.Context, p *process, pass Pass, host Host) *session {
 	limits := pass.Limits.withDefaults()
 	return &session{
 		p: p, host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout).UnixMilli(),
-		admitted: map[int]*admitted{}, calls: make(chan *inlineCall),
+		admitted: map[int]*admitted{}, ended: make(chan struct{}),
 	}
 }
 
@@ -102,26 +108,85 @@ type digest [sha256.Size]byte
 
 func digestOf(parts ...string) digest { return sha256.Sum256(fmt.Appendf(nil, "%q", parts)) }
 
-// serve answers the child's frames until its result.
+// serve waits for the child's result, while its frames are answered.
 func (s *session) serve() (Result, error) {
+	go s.answer()
+	<-s.ended
+	return s.final, s.failed
+}
+
+// answer answers the child's frames until its result, or until it makes a call that takes long: another goroutine goes on.
+func (s *session) answer() {
 	for {
 		kind, body, err := s.p.link.receive()
-		if err != nil {
-			return Result{}, err
+		if err == nil && kind == frameResult {
+			s.end(s.result(body))
+			return
 		}
-		switch kind {
-		case frameAdmit:
-			err = s.admit(body)
-		case frameCall:
-			err = s.call(body)
-		case frameResult:
-			return s.result(body)
-		default:
-			err = fmt.Errorf("unexpected sandbox frame %q", kind)
+		var c *inlineCall
+		if err == nil {
+			c, err = s.request(kind, body)
 		}
 		if err != nil {
-			return Result{}, err
+			s.end(Result{}, err)
+			return
 		}
+		if c != nil && !s.makeHere(c) {
+			return
+		}
+	}
+}
+
+// request answers what the child asks, but for a call that is to be made.
+func (s *session) request(kind frameKind, body []byte) (*inlineCall, error) {
+	switch kind {
+	case frameAdmit:
+		return nil, s.admit(body)
+	case frameCall:
+		return s.call(body)
+	}
+	return nil, fmt.Errorf("unexpected sandbox frame %q", kind)
+}
+
+func (s *session) end(r Result, err error) {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.final, s.failed = r, err
+	close(s.ended)
+}
+
+const (
+	// quick is how long a call may hold up what the child asks meanwhile. Most inline calls are over sooner than a goroutine
+	// of their own would have begun.
+	quick = 300 * time.Microsecond
+	// waryFor is how many calls after a slow one are not held to be quick.
+	waryFor = 16
+)
+
+// makeHere makes a call; false when that took so long that another goroutine has gone on answering.
+func (s *session) makeHere(c *inlineCall) bool {
+	if s.wary > 0 {
+		s.wary--
+		go s.make(c)
+		return true
+	}
+	turn := s.turn.Add(1)
+	if s.timer == nil {
+		s.timer = time.AfterFunc(quick, s.takeOver)
+	} else {
+		s.timer.Reset(quick)
+	}
+	s.make(c)
+	return s.turn.CompareAndSwap(turn, turn+1)
+}
+
+// takeOver goes on answering while a call takes long.
+func (s *session) takeOver() {
+	turn := s.turn.Load()
+	if making := turn%2 == 1; making && s.turn.CompareAndSwap(turn, turn+1) {
+		s.wary = waryFor
+		s.answer()
 	}
 }
 
@@ -177,34 +242,34 @@ var errFlood = errors.New("the sandbox child started too many calls")
 
 const maxOpenCalls = 64
 
-// call makes an inline call: one that was admitted so, else of a method that need not be asked about again, or a read of
-// the log that is made anew.
-func (s *session) call(body []byte) error {
+// call takes up an inline call: one that was admitted so, else of a method that need not be asked about again, or a read of
+// the log that is made anew. None is returned if it is not to be made.
+func (s *session) call(body []byte) (*inlineCall, error) {
 	c, err := readCall(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var refused *CallError
 	k := s.admitted[c.Seq]
 	switch {
 	case k == nil:
 		if refused, err = s.first(c); err != nil {
-			return err
+			return nil, err
 		}
 		k = s.admitted[c.Seq]
 	case k.asked || k.refused || !k.is(c):
-		return fmt.Errorf("the sandbox child asks for another call %d than was admitted", c.Seq)
+		return nil, fmt.Errorf("the sandbox child asks for another call %d than was admitted", c.Seq)
 	}
 	k.asked = true
 	switch a := k.Admission; {
 	case refused != nil:
-		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: refused}})
+		return nil, s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Err: refused}})
 	case a.Gated: // the method has changed meanwhile
-		return s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
+		return nil, s.p.link.send(frameSettlement, settledMessage{c.Seq, Settlement{Escalate: true, As: &a}})
 	}
 	k.made = &inlineCall{admitted: *k}
 	k.made.Args = c.Args
-	return s.start(k.made)
+	return k.made, s.begin(k.made)
 }
 
 // first admits a call that nobody has asked about.
@@ -236,7 +301,8 @@ func (s *session) madeAnew(c Call) (*Entry, error) {
 	return nil, fmt.Errorf("the sandbox child makes call %d again", c.Seq)
 }
 
-func (s *session) start(c *inlineCall) error {
+// begin counts a call that is about to be made.
+func (s *session) begin(c *inlineCall) error {
 	if c.again == nil {
 		s.started++
 	}
@@ -248,11 +314,6 @@ func (s *session) start(c *inlineCall) error {
 		return errFlood
 	}
 	s.issued = append(s.issued, c)
-	select {
-	case s.calls <- c:
-	default:
-		go s.makeCalls(c)
-	}
 	return nil
 }
 
@@ -261,17 +322,7 @@ func (s *session) start(c *inlineCall) error {
 // one that did not fit.
 func (l Limits) mostKept() int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
 
-// makeCalls makes a call, then others for as long as the pass runs: the stack has grown by then.
-func (s *session) makeCalls(c *inlineCall) {
-	for s.make(c); ; s.make(c) {
-		select {
-		case c = <-s.calls:
-		case <-s.ctx.Done():
-			return
-		}
-	}
-}
-
+// make makes a call and tells the child how it ended.
 func (s *session) make(c *inlineCall) {
 	settlement := s.host.Call(s.ctx, c.Call)
 	s.mu.Lock()

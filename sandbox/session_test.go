@@ -57,10 +57,19 @@ func takenOver(t *testing.T, pass Pass) (*session, sent) {
 	return newSession(t.Context(), &process{link: newLink(nil, to, 0)}, pass, &bankHost{value: json.RawMessage("1")}), to
 }
 
+// asked takes up a call and makes it.
+func (s *session) asked(body []byte) error {
+	c, err := s.call(body)
+	if c != nil && err == nil {
+		go s.make(c)
+	}
+	return err
+}
+
 // settled makes a call and waits for what the child is told.
 func (s *session) settled(t *testing.T, to sent, c Call) (got settledMessage) {
 	t.Helper()
-	require.NoError(t, s.call(frame(t, c)))
+	require.NoError(t, s.asked(frame(t, c)))
 	to.answer(t, &got)
 	return got
 }
@@ -74,13 +83,13 @@ func TestOnlyTheAdmittedCallIsMade(t *testing.T) {
 	s, to := takenOver(t, Pass{})
 	require.NoError(t, s.admit(frame(t, read)))
 	<-to
-	require.ErrorContains(t, s.call(frame(t, transfer)), "another call 5")
+	require.ErrorContains(t, s.asked(frame(t, transfer)), "another call 5")
 	other := read
 	other.Args = json.RawMessage("1")
-	require.ErrorContains(t, s.call(frame(t, other)), "another call 5")
+	require.ErrorContains(t, s.asked(frame(t, other)), "another call 5")
 	require.Empty(t, s.issued)
 	s.settled(t, to, read)
-	require.ErrorContains(t, s.call(frame(t, read)), "another call 5", "it was made")
+	require.ErrorContains(t, s.asked(frame(t, read)), "another call 5", "it was made")
 	require.ErrorContains(t, s.admit(frame(t, read)), "again")
 	require.Len(t, s.issued, 1)
 }
@@ -147,7 +156,7 @@ func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := takenOver(t, pass)
 			require.Error(t, s.admit(frame(t, c)))
-			require.Error(t, s.call(frame(t, c)))
+			require.Error(t, s.asked(frame(t, c)))
 			require.Empty(t, s.admitted)
 		})
 	}
@@ -199,7 +208,7 @@ func TestRefusalsAreTheWorkers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "rob", r.Entries[0].Method)
 	require.Equal(t, "no such tool", r.Entries[0].Err.Message)
-	require.Error(t, s.call(frame(t, c)), "it is not made after all")
+	require.Error(t, s.asked(frame(t, c)), "it is not made after all")
 }
 
 func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
@@ -225,10 +234,10 @@ func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
 func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
 	kept := Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true, Value: json.RawMessage("0"), At: 7}
 	s, _ := takenOver(t, Pass{Log: []Entry{kept}})
-	require.ErrorContains(t, s.call(frame(t, read)), "again")
+	require.ErrorContains(t, s.asked(frame(t, read)), "again")
 
 	s, to := takenOver(t, Pass{Log: []Entry{kept}, Refresh: true})
-	require.ErrorContains(t, s.call(frame(t, transfer)), "again")
+	require.ErrorContains(t, s.asked(frame(t, transfer)), "again")
 	s.settled(t, to, read)
 	require.Zero(t, s.started, "it counted when it was first made")
 	r, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Value: json.RawMessage("9000"), At: 8, Approval: true}}}))
@@ -293,10 +302,10 @@ func TestFloodsEnd(t *testing.T) {
 	}
 	s, to := takenOver(t, Pass{Limits: limits})
 	for seq := range limits.InlineCalls {
-		require.NoError(t, s.call(call(seq)))
+		require.NoError(t, s.asked(call(seq)))
 		<-to
 	}
-	require.ErrorIs(t, s.call(call(3)), errFlood)
+	require.ErrorIs(t, s.asked(call(3)), errFlood)
 
 	s, to = takenOver(t, Pass{Limits: limits})
 	for seq := range 5_000 {
@@ -307,12 +316,12 @@ func TestFloodsEnd(t *testing.T) {
 	}
 	require.Len(t, s.admitted, 1010)
 	require.Nil(t, s.admitted[0].Args)
-	require.ErrorIs(t, s.call(call(6_000)), errFlood)
+	require.ErrorIs(t, s.asked(call(6_000)), errFlood)
 
 	limits.ValueBytes, limits.ValueUnits = 1, 1
 	s, _ = takenOver(t, Pass{Limits: limits})
 	s.kept = limits.withDefaults().mostKept() - 2
-	require.ErrorIs(t, s.call(call(0)), errFlood, "the arguments of calls that are made are kept")
+	require.ErrorIs(t, s.asked(call(0)), errFlood, "the arguments of calls that are made are kept")
 }
 
 // TestManyCallsAtOnceAreCountedByTheEngine: a program issues more than the worker remembers before the engine can stop it.
