@@ -77,6 +77,8 @@ type child struct {
 	programs programs
 	memory   int64
 	parked   *engine // of the newest pass
+	newest   Pass    // what the next pass is likely to be like
+	ready    *engine // for such a pass
 
 	inline map[string]Admission // of methods whose every call is admitted so; for the engine's goroutine
 
@@ -121,7 +123,13 @@ func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 		return false
 	}
 	// The worker answers a result with one more frame, so that the listener ends before the next pass begins.
-	return <-answers
+	if !<-answers {
+		return false
+	}
+	if c.parked == nil && c.ready == nil {
+		c.ready = ahead(c.newest, c)
+	}
+	return true
 }
 
 // listen takes the worker's answers until it has taken the result.
@@ -171,10 +179,21 @@ func (c *child) first(body []byte) Result {
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}
 	}
-	e := newEngine(context.Background(), p, c)
+	e := c.engine(p)
 	e.programs = &c.programs
 	e.heavy = func() bool { return heavy(uint64(c.memory)) }
 	return c.watched(e, p.As != "", func() (Result, error) { return e.run(program) })
+}
+
+// engine is that of a pass: the one that is ready, if it suits.
+func (c *child) engine(p Pass) *engine {
+	e := c.ready
+	c.newest, c.ready = Pass{Connectors: p.Connectors, Synchronous: p.Synchronous}, nil
+	if !e.suits(p) {
+		return newEngine(context.Background(), p, c)
+	}
+	e.take(context.Background(), p)
+	return e
 }
 
 // resume runs a pass in the parked runtime.

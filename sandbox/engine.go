@@ -108,13 +108,32 @@ const (
 )
 
 func newEngine(ctx context.Context, pass Pass, host Host) *engine {
-	limits := pass.Limits.withDefaults()
-	e := &engine{
-		pass: pass, limits: limits, host: host, ctx: ctx, vm: goja.New(), clock: pass.Start, started: time.Now(),
-		random: seeded(pass.Seed), calls: map[int]*call{}, recorded: map[int]*Entry{}, open: map[int]OpenCall{},
-		running: map[int]*call{}, wake: make(chan struct{}, 1), inbox: make(chan completion, limits.Parallel), timers: map[int]*timer{},
-		console: console{skip: pass.Lines, maxBytes: limits.ConsoleBytes, maxLines: limits.ConsoleLines},
+	e := &engine{host: host, vm: goja.New()}
+	e.take(ctx, pass)
+	return e
+}
+
+// ahead is an engine whose runtime is built, for a pass that is like this one.
+func ahead(pass Pass, host Host) *engine {
+	e := newEngine(context.Background(), Pass{Connectors: pass.Connectors, Synchronous: pass.Synchronous}, host)
+	if e.build() != nil { // whoever needs it will say so
+		return nil
 	}
+	return e
+}
+
+// suits: the runtime is built as the pass needs it.
+func (e *engine) suits(pass Pass) bool {
+	return e != nil && e.pass.Synchronous == pass.Synchronous && slices.Equal(e.pass.Connectors, pass.Connectors)
+}
+
+// take makes the engine that of a pass.
+func (e *engine) take(ctx context.Context, pass Pass) {
+	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.withDefaults(), time.Now()
+	e.clock, e.random = pass.Start, seeded(pass.Seed)
+	e.calls, e.recorded, e.open, e.running, e.timers = map[int]*call{}, map[int]*Entry{}, map[int]OpenCall{}, map[int]*call{}, map[int]*timer{}
+	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)
+	e.console = console{skip: pass.Lines, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
 	for i := range pass.Log {
 		if entry := &pass.Log[i]; !entry.Timer {
 			e.recorded[entry.ID] = entry
@@ -124,7 +143,6 @@ func newEngine(ctx context.Context, pass Pass, host Host) *engine {
 		e.open[o.Seq] = o
 	}
 	e.unseen = len(e.open)
-	return e
 }
 
 // run drives the program to the end of the pass. The error is the context's, when the pass was cancelled.

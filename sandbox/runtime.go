@@ -105,10 +105,22 @@ type bridge struct {
 	loading   map[string]bool
 }
 
+// newRuntime makes the runtime that of the pass.
 func (e *engine) newRuntime() error {
+	if e.js.kit == nil {
+		if err := e.build(); err != nil {
+			return err
+		}
+	}
+	e.vm.SetMaxCallStackSize(e.limits.Stack)
+	return e.js.kit.Get("host").ToObject(e.vm).Set("start", e.pass.Start)
+}
+
+// build runs the prelude, which must see nothing of the pass but its connectors and its mode: a child builds the runtime of
+// the next pass while it has nothing to do.
+func (e *engine) build() error {
 	vm := e.vm
 	vm.SetParserOptions(parser.WithDisableSourceMaps)
-	vm.SetMaxCallStackSize(e.limits.Stack)
 	vm.SetTimeSource(func() time.Time { return time.UnixMilli(e.clock).UTC() })
 	vm.SetRandSource(func() float64 {
 		if len(e.js.loading) > 0 { // a module loaded in a step is loaded elsewhere when the step is skipped
@@ -183,7 +195,6 @@ func (e *engine) hostObject() *goja.Object {
 	for _, f := range hostFunctions {
 		_ = host.Set(f.name, func(call goja.FunctionCall) goja.Value { return f.call(e, call) })
 	}
-	_ = host.Set("start", e.pass.Start)
 	_ = host.Set("synchronous", e.pass.Synchronous)
 	return host
 }

@@ -1,0 +1,38 @@
+package sandbox
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestRuntimeBuiltAhead: a child builds the next pass's runtime before it knows that pass; no program can tell.
+func TestRuntimeBuiltAhead(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	const code = `
+		const deep = (n) => n > 0 ? 1 + deep(n - 1) : 0;
+		return [Object.getOwnPropertyNames(globalThis).join(), performance.timeOrigin, Date.now(), Math.random(),
+			[...crypto.getRandomValues(new Uint8Array(4))], typeof store, typeof bank, new Event('x').timeStamp, deep(300)]`
+	store, bank := []string{"store"}, []string{"bank", "store"}
+	for i, p := range []Pass{
+		{Connectors: store, Start: 1000, Seed: "a"},
+		{Connectors: store, Start: 2000, Seed: "b"},
+		{Connectors: store, Start: 3000, Seed: "c", Limits: Limits{Stack: 100}},
+		{Connectors: bank, Start: 4000, Seed: "d"},
+		{Connectors: bank, Start: 5000, Seed: "e", Synchronous: true},
+		{Connectors: bank, Start: 6000, Seed: "f", Synchronous: true},
+		{Connectors: bank, Start: 7000, Seed: "g"},
+		{Start: 8000, Seed: "h"},
+	} {
+		p.Code = fmt.Sprintf("// %d\n%s", i, code)
+		want, err := (&InProcess{}).Run(t.Context(), p, &testHost{})
+		require.NoError(t, err)
+		got, err := x.Run(t.Context(), p, &testHost{})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Equal(t, p.Limits.Stack == 0, got.End == Completed, "%+v", got.Failure)
+	}
+}
