@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -72,6 +73,7 @@ type suite struct {
 	options  options
 	progress io.Writer
 	round    int
+	swap     bool
 
 	reads, writes []*comparison
 	resume        []*resumption
@@ -197,10 +199,10 @@ func (b *suite) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.progress, "round %d/%d: %s\n", b.round+1, b.options.rounds, fmt.Sprintf(format, args...))
 }
 
-// both runs the two in an order that changes with every round.
+// both runs the two in an order that changes every time.
 func (b *suite) both(baseline, ours func() error) error {
 	first, second := baseline, ours
-	if b.round%2 == 1 {
+	if b.swap = !b.swap; !b.swap {
 		first, second = ours, baseline
 	}
 	if err := first(); err != nil {
@@ -209,17 +211,49 @@ func (b *suite) both(baseline, ours func() error) error {
 	return second()
 }
 
+// compare measures short work more than once a round: it is over before the machine's mood changes.
 func (b *suite) compare(ctx context.Context, c *comparison) error {
-	return b.both(
-		func() error { return b.take(ctx, &c.baseline, c.work, b.site.baseline, b.site.runBaseline) },
-		func() error { return b.take(ctx, &c.ours, c.work, b.site.ours, b.site.runOurs) },
-	)
+	for range c.work.times() {
+		err := b.both(
+			func() error { return b.take(ctx, &c.baseline, c.work, b.site.baseline, b.site.runBaseline) },
+			func() error { return b.take(ctx, &c.ours, c.work, b.site.ours, b.site.runOurs) },
+		)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w work) times() int {
+	switch calls := w.Reads + w.Writes; {
+	case calls <= 10:
+		return 5
+	case calls <= 100:
+		return 3
+	}
+	return 1
+}
+
+// rest waits until the server has done what the execution before left it to do, and collected its garbage: that is no
+// part of what the next one takes.
+func rest(ctx context.Context) {
+	const look, most = 20 * time.Millisecond, 500 * time.Millisecond
+	runtime.GC()
+	for until := time.Now().Add(most); ctx.Err() == nil && time.Now().Before(until); {
+		used := ownCPU()
+		time.Sleep(look)
+		if ownCPU()-used < look/10 {
+			return
+		}
+	}
 }
 
 // take measures one execution, from its start to its outcome.
 func (b *suite) take(ctx context.Context, to *side, w work, p *process, execute func(context.Context, work) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	rest(ctx)
 	var id string
 	u, err := measured(p, func() (err error) { id, err = execute(ctx, w); return err })
 	if err != nil {
@@ -322,6 +356,7 @@ func (b *suite) loads(ctx context.Context, l *load) error {
 func takeRate(ctx context.Context, l *load, to *rate, p *process, execute func(context.Context, work) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	rest(ctx)
 	u, err := measured(p, func() error {
 		return together(l.concurrent, l.executions, func() error { _, err := execute(ctx, work{Reads: 10}); return err })
 	})
