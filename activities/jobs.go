@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -47,7 +48,11 @@ func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
 		defer cancel(nil)
 		defer func() {
 			if r := recover(); r != nil { // as the SDK does for an activity's own goroutine
-				activity.GetLogger(ctx).Error("A pass panicked", "panic", r, "stack", string(debug.Stack()))
+				stack := debug.Stack()
+				if p, ok := r.(*sandbox.Panic); ok {
+					stack = p.Stack
+				}
+				activity.GetLogger(ctx).Error("A pass panicked", "panic", r, "stack", string(stack))
 				j.err = fmt.Errorf("%w: %v", errPanicked, r)
 			}
 		}()

@@ -77,7 +77,7 @@ type child struct {
 	programs programs
 	memory   int64
 	parked   *engine // of the newest pass
-	newest   Pass    // what the next pass is likely to be like
+	newest   *Pass   // what the next pass is likely to be like
 	ready    *engine // for such a pass
 
 	inline map[string]Admission // of methods whose every call is admitted so; for the engine's goroutine
@@ -102,6 +102,7 @@ func (c *child) serve() bool {
 	case frameForget:
 		c.parked = nil
 		debug.FreeOSMemory()
+		c.prepare()
 	case frameProbe:
 		return c.link.send(frameProbed, probe()) == nil
 	}
@@ -126,10 +127,15 @@ func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 	if !<-answers {
 		return false
 	}
-	if c.parked == nil && c.ready == nil {
-		c.ready = ahead(c.newest, c)
-	}
+	c.prepare()
 	return true
+}
+
+// prepare builds the runtime of the next pass, while nobody waits for it.
+func (c *child) prepare() {
+	if c.parked == nil && c.ready == nil && c.newest != nil {
+		c.ready = ahead(*c.newest, c)
+	}
 }
 
 // listen takes the worker's answers until it has taken the result.
@@ -187,8 +193,8 @@ func (c *child) first(body []byte) Result {
 
 // engine is that of a pass: the one that is ready, if it suits.
 func (c *child) engine(p Pass) *engine {
-	e := c.ready
-	c.newest, c.ready = Pass{Connectors: p.Connectors, Synchronous: p.Synchronous}, nil
+	e, alike := c.ready, p.alike()
+	c.newest, c.ready = &alike, nil
 	if !e.suits(p) {
 		return newEngine(context.Background(), p, c)
 	}

@@ -113,9 +113,12 @@ func newEngine(ctx context.Context, pass Pass, host Host) *engine {
 	return e
 }
 
+// alike is what passes have in common that the same runtime suits.
+func (p Pass) alike() Pass { return Pass{Connectors: p.Connectors, Synchronous: p.Synchronous} }
+
 // ahead is an engine whose runtime is built, for a pass that is like this one.
 func ahead(pass Pass, host Host) *engine {
-	e := newEngine(context.Background(), Pass{Connectors: pass.Connectors, Synchronous: pass.Synchronous}, host)
+	e := newEngine(context.Background(), pass.alike(), host)
 	if e.build() != nil { // whoever needs it will say so
 		return nil
 	}
@@ -127,7 +130,7 @@ func (e *engine) suits(pass Pass) bool {
 	return e != nil && e.pass.Synchronous == pass.Synchronous && slices.Equal(e.pass.Connectors, pass.Connectors)
 }
 
-// take makes the engine that of a pass.
+// take makes an engine that has run nothing yet that of a pass.
 func (e *engine) take(ctx context.Context, pass Pass) {
 	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.withDefaults(), time.Now()
 	e.clock, e.random = pass.Start, seeded(pass.Seed)

@@ -17,6 +17,17 @@ type parking struct {
 	state    string
 	seen     int
 	resumed  int
+	fresh    int
+}
+
+// engine is built ahead for every other pass, as in a child that has served one alike.
+func (x *parking) engine(ctx context.Context, pass Pass, host Host) *engine {
+	if x.fresh++; x.fresh%2 == 1 {
+		return newEngine(ctx, pass, host)
+	}
+	e := ahead(pass, host)
+	e.take(ctx, pass)
+	return e
 }
 
 func (x *parking) Run(ctx context.Context, pass Pass, host Host) (Result, error) {
@@ -33,7 +44,7 @@ func (x *parking) Run(ctx context.Context, pass Pass, host Host) (Result, error)
 		if failure != nil {
 			return Result{End: Failed, Failure: failure}, nil
 		}
-		e = newEngine(ctx, pass, host)
+		e = x.engine(ctx, pass, host)
 		e.programs = &x.programs
 		r, err = e.run(p)
 	}

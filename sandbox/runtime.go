@@ -107,7 +107,7 @@ type bridge struct {
 
 // newRuntime makes the runtime that of the pass.
 func (e *engine) newRuntime() error {
-	if e.js.kit == nil {
+	if e.js.run == nil {
 		if err := e.build(); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ type Host interface {
 	// Admit says how a call will be made. It is asked when a live call is issued or, of a method with EveryCall, when it is
 	// made. It does no I/O.
 	Admit(Call) Admission
-	// Call makes a call admitted as inline. At most Limits.Parallel run at once, each on a goroutine of its own.
+	// Call makes a call admitted as inline. At most Limits.Parallel run at once, and beside Admit.
 	Call(context.Context, Call) Settlement
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,19 +24,20 @@ type session struct {
 	deadline int64 // of the pass, epoch milliseconds
 	pass     Pass
 	earlier  map[int]*Entry    // see issuedBefore
-	admitted map[int]*admitted // by seq; this and what else has no lock is for the goroutine that answers
+	admitted map[int]*admitted // by seq; this and what else has no lock is for the goroutine that answers, and passes on with turn
 	started  int               // inline calls that no earlier pass made
 	mu       sync.Mutex
 	issued   []*inlineCall // in the order in which they were started
 	open     int           // of these, not settled
 	kept     int           // bytes that these hold
 	over     bool          // the pass has ended: the child would take a settlement for one of its next pass
-	turn     atomic.Int64  // odd while the goroutine that answers makes a call
-	timer    *time.Timer   // ends its turn
-	wary     int           // calls to come that may be slow
-	ended    chan struct{}
-	final    Result // once ended, or why there is none
+	turn     atomic.Int64  // odd while the goroutine that answers makes a call; who makes it even answers next
+	timer    *time.Timer   // for the next to take over
+	wary     int           // how many calls to come have goroutines of their own
+	ended    chan struct{} // closed with what follows
+	final    Result
 	failed   error
+	panicked *Panic
 }
 
 func newSession(ctx context.Context, p *process, pass Pass, host Host) *session {
@@ -112,30 +114,53 @@ func digestOf(parts ...string) digest { return sha256.Sum256(fmt.Appendf(nil, "%
 func (s *session) serve() (Result, error) {
 	go s.answer()
 	<-s.ended
+	if s.panicked != nil {
+		s.p.kill()
+		panic(s.panicked)
+	}
 	return s.final, s.failed
 }
 
 // answer answers the child's frames until its result, or until it makes a call that takes long: another goroutine goes on.
 func (s *session) answer() {
 	for {
-		kind, body, err := s.p.link.receive()
-		if err == nil && kind == frameResult {
-			s.end(s.result(body))
-			return
-		}
-		var c *inlineCall
-		if err == nil {
-			c, err = s.request(kind, body)
-		}
-		if err != nil {
-			s.end(Result{}, err)
-			return
-		}
-		if c != nil && !s.makeHere(c) {
+		c, over := s.handle()
+		if over || c != nil && !s.makeHere(c) {
 			return
 		}
 	}
 }
+
+// handle answers one frame, but for a call that is to be made. A panic is raised again where the pass was run.
+func (s *session) handle() (c *inlineCall, over bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.panicked = &Panic{r, debug.Stack()}
+			s.end(Result{}, nil)
+			over = true
+		}
+	}()
+	kind, body, err := s.p.link.receive()
+	if err == nil && kind == frameResult {
+		s.end(s.result(body))
+		return nil, true
+	}
+	if err == nil {
+		c, err = s.request(kind, body)
+	}
+	if err != nil {
+		s.end(Result{}, err)
+	}
+	return c, err != nil
+}
+
+// Panic is what an executor panics with when its host did, or what reads a child's answers, on a goroutine of its own.
+type Panic struct {
+	Value any
+	Stack []byte // of that goroutine
+}
+
+func (p *Panic) String() string { return fmt.Sprint(p.Value) }
 
 // request answers what the child asks, but for a call that is to be made.
 func (s *session) request(kind frameKind, body []byte) (*inlineCall, error) {
@@ -149,18 +174,17 @@ func (s *session) request(kind frameKind, body []byte) (*inlineCall, error) {
 }
 
 func (s *session) end(r Result, err error) {
-	if s.timer != nil {
-		s.timer.Stop()
-	}
 	s.final, s.failed = r, err
 	close(s.ended)
 }
 
 const (
-	// quick is how long a call may hold up what the child asks meanwhile. Most inline calls are over sooner than a goroutine
-	// of their own would have begun.
-	quick = 300 * time.Microsecond
-	// waryFor is how many calls after a slow one are not held to be quick.
+	// patience is how long a call may hold up what the child asks meanwhile, before another goroutine takes that over.
+	patience = 300 * time.Microsecond
+	// quick is what most inline calls are: over before a goroutine of their own would have begun.
+	quick = 50 * time.Microsecond
+	// waryFor is how many calls after one that was not quick have goroutines of their own: of calls that a program makes
+	// side by side and that take long, one in so many holds up the others.
 	waryFor = 16
 )
 
@@ -171,14 +195,21 @@ func (s *session) makeHere(c *inlineCall) bool {
 		go s.make(c)
 		return true
 	}
-	turn := s.turn.Add(1)
 	if s.timer == nil {
-		s.timer = time.AfterFunc(quick, s.takeOver)
-	} else {
-		s.timer.Reset(quick)
+		s.timer = time.AfterFunc(time.Hour, s.takeOver)
 	}
+	began := time.Now()
+	turn := s.turn.Add(1)
+	s.timer.Reset(patience) // after the turn has begun, or whom it calls would find none
 	s.make(c)
-	return s.turn.CompareAndSwap(turn, turn+1)
+	if !s.turn.CompareAndSwap(turn, turn+1) {
+		return false
+	}
+	s.timer.Stop()
+	if time.Since(began) > quick {
+		s.wary = waryFor
+	}
+	return true
 }
 
 // takeOver goes on answering while a call takes long.

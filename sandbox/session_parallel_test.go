@@ -1,7 +1,11 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,10 +29,11 @@ func TestSlowCallsHoldUpNobody(t *testing.T) {
 		}}
 		pass := Pass{Code: `
 			for (let i = 0; i < 100; i++) await store.echo(i); // the session takes calls to be quick
-			return (await Promise.all(Array.from({length: 8}, () => store.meet({})))).length`, Connectors: []string{"store"}, Limits: Limits{Parallel: calls}}
+			return (await Promise.all(Array.from({length: ${calls}}, () => store.meet({})))).length`, Connectors: []string{"store"}, Limits: Limits{Parallel: calls}}
+		pass.Code = strings.ReplaceAll(pass.Code, "${calls}", strconv.Itoa(calls))
 		r, err := pool().Run(t.Context(), pass, host)
 		require.NoError(t, err)
-		requireValue(t, `8`, r)
+		requireValue(t, strconv.Itoa(calls), r)
 	})
 	t.Run("after the pass", func(t *testing.T) {
 		release := make(chan struct{})
@@ -42,4 +47,54 @@ func TestSlowCallsHoldUpNobody(t *testing.T) {
 		require.Equal(t, TimedOut, r.Failure.Kind)
 		require.True(t, r.Entries[0].Dropped)
 	})
+}
+
+// hanging makes no call before it is told to.
+type hanging struct{ release chan struct{} }
+
+func (hanging) Admit(Call) Admission { return Admission{Class: "read"} }
+
+func (h hanging) Call(context.Context, Call) Settlement {
+	<-h.release
+	return Settlement{Value: json.RawMessage("1")}
+}
+
+// TestResultDuringACall: a child that its program has taken over reports a call as ended while it is made.
+func TestResultDuringACall(t *testing.T) {
+	h := hanging{make(chan struct{})}
+	t.Cleanup(func() { close(h.release) })
+	from, w := io.Pipe()
+	s := newSession(t.Context(), &process{link: newLink(from, io.Discard, maxFrameToWorker)}, Pass{}, h)
+	go func() {
+		child := newLink(nil, w, 0)
+		_ = child.send(frameCall, read)
+		_ = child.send(frameResult, Result{End: Completed, Entries: []Entry{{ID: read.Seq, Connector: read.Connector, Method: read.Method, Value: json.RawMessage("2")}}})
+	}()
+	_, err := s.serve()
+	require.ErrorContains(t, err, "has not ended so")
+}
+
+// panicking is a host with a bug.
+type panicking struct{ testHost }
+
+func (*panicking) Admit(Call) Admission { panic("no such thing") }
+
+// TestHostPanics: the panic reaches whoever runs the pass, who can recover it, and its child serves nobody else.
+func TestHostPanics(t *testing.T) {
+	x, err := NewIsolated(IsolatedOptions{Children: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	pass := Pass{Code: `return await store.echo(1)`, Connectors: []string{"store"}}
+	func() {
+		defer func() {
+			p, ok := recover().(*Panic)
+			require.True(t, ok)
+			require.Equal(t, "no such thing", p.Value)
+			require.Contains(t, string(p.Stack), "panicking")
+		}()
+		_, _ = x.Run(t.Context(), pass, &panicking{})
+	}()
+	r, err := x.Run(t.Context(), pass, &testHost{})
+	require.NoError(t, err)
+	requireValue(t, `1`, r)
 }
