@@ -258,6 +258,7 @@ func TestOrderlyFailuresDoNotCountAsCrashes(t *testing.T) {
 	for name, failing := range map[string]func() error{
 		"no memory for a child": func() error { return errors.New("no memory for a child") },
 		"the pass panicked":     func() error { panic("a bug") },
+		"panicked: elsewhere":   func() error { panic(&sandbox.Panic{Value: "elsewhere", Stack: []byte("a stack")}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := testActivities(t)
@@ -273,6 +274,7 @@ func TestOrderlyFailuresDoNotCountAsCrashes(t *testing.T) {
 			})
 			_, err := env.ExecuteActivity(signals.PassActivity, signals.PassInput{ExecutionID: "e", Pass: 1, Code: "1"})
 			require.ErrorContains(t, err, name)
+			require.NotContains(t, err.Error(), "a stack")
 			require.Equal(t, name == "no memory for a child", slices.Contains(starts, 0))
 		})
 	}

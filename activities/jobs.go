@@ -50,7 +50,7 @@ func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
 			if r := recover(); r != nil { // as the SDK does for an activity's own goroutine
 				stack := debug.Stack()
 				if p, ok := r.(*sandbox.Panic); ok {
-					stack = p.Stack
+					r, stack = p.Value, p.Stack
 				}
 				activity.GetLogger(ctx).Error("A pass panicked", "panic", r, "stack", string(stack))
 				j.err = fmt.Errorf("%w: %v", errPanicked, r)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,6 +39,7 @@ func TestRuntimeBuiltAhead(t *testing.T) {
 		built, err := e.run(program)
 		require.NoError(t, err)
 		require.Equal(t, want, built)
+		require.Equal(t, want.End == Completed, strings.Contains(string(want.Value), fmt.Sprintf(",%d,%[1]d,", p.Start)), "its clock")
 
 		got, err := x.Run(t.Context(), p, &testHost{})
 		require.NoError(t, err)

@@ -131,7 +131,7 @@ func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 	return true
 }
 
-// prepare builds the runtime of the next pass, while nobody waits for it.
+// prepare builds the runtime of the next pass, while mostly nobody waits for it.
 func (c *child) prepare() {
 	if c.parked == nil && c.ready == nil && c.newest != nil {
 		c.ready = ahead(*c.newest, c)

@@ -29,7 +29,7 @@ func (s samples) median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// over is the ratio round by round: neighbours in time saw the same load.
+// over is the ratio pair by pair: neighbours in time saw the same load.
 func (s samples) over(other samples) samples {
 	var ratios samples
 	for i := range min(len(s), len(other)) {
@@ -153,6 +153,7 @@ func (b *suite) warmUp(ctx context.Context) error {
 
 func (b *suite) run(ctx context.Context) error {
 	for b.round = range b.options.rounds {
+		b.swap = b.round%2 == 1 // what is measured once a round alternates too, whatever parts were chosen
 		if err := b.one(ctx); err != nil {
 			return err
 		}
@@ -239,7 +240,7 @@ func (w work) times() int {
 // part of what the next one takes.
 func rest(ctx context.Context) {
 	const look, most = 20 * time.Millisecond, 500 * time.Millisecond
-	runtime.GC()
+	defer runtime.GC()
 	for until := time.Now().Add(most); ctx.Err() == nil && time.Now().Before(until); {
 		used := ownCPU()
 		time.Sleep(look)
@@ -316,6 +317,7 @@ func (b *suite) timeResume(ctx context.Context, r *resumption) error {
 	if err != nil {
 		return err
 	}
+	rest(ctx)
 	ms, err := timed(func() error { return b.site.resume(ctx, id, w) })
 	r.ms = append(r.ms, ms)
 	return err

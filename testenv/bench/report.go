@@ -28,7 +28,7 @@ type environment struct {
 	Quick   bool   `json:"quick"`
 }
 
-// spread is a median and how far the rounds lay apart.
+// spread is a median and how far the measurements lay apart.
 type spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -50,7 +50,7 @@ type comparisonRow struct {
 	Calls    int     `json:"calls"`
 	Baseline sideRow `json:"baseline"`
 	Ours     sideRow `json:"ours"`
-	// Ratio is our time through the baseline's, round by round.
+	// Ratio is our time through the baseline's, pair by pair.
 	Ratio spread `json:"ratio"`
 }
 

@@ -28,7 +28,6 @@ func TestSlowCallsHoldUpNobody(t *testing.T) {
 			},
 		}}
 		pass := Pass{Code: `
-			for (let i = 0; i < 100; i++) await store.echo(i); // the session takes calls to be quick
 			return (await Promise.all(Array.from({length: ${calls}}, () => store.meet({})))).length`, Connectors: []string{"store"}, Limits: Limits{Parallel: calls}}
 		pass.Code = strings.ReplaceAll(pass.Code, "${calls}", strconv.Itoa(calls))
 		r, err := pool().Run(t.Context(), pass, host)
@@ -75,25 +74,37 @@ func TestResultDuringACall(t *testing.T) {
 }
 
 // panicking is a host with a bug.
-type panicking struct{ testHost }
+type panicking struct {
+	testHost
+	admit bool
+}
 
-func (*panicking) Admit(Call) Admission { panic("no such thing") }
+func (h *panicking) Admit(Call) Admission {
+	if h.admit {
+		panic("no such thing")
+	}
+	return Admission{Class: "read"}
+}
 
-// TestHostPanics: the panic reaches whoever runs the pass, who can recover it, and its child serves nobody else.
+func (*panicking) Call(context.Context, Call) Settlement { panic("no such thing") }
+
+// TestHostPanics: the panic reaches whoever runs the pass, who can recover it.
 func TestHostPanics(t *testing.T) {
 	x, err := NewIsolated(IsolatedOptions{Children: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	pass := Pass{Code: `return await store.echo(1)`, Connectors: []string{"store"}}
-	func() {
-		defer func() {
-			p, ok := recover().(*Panic)
-			require.True(t, ok)
-			require.Equal(t, "no such thing", p.Value)
-			require.Contains(t, string(p.Stack), "panicking")
+	for _, admit := range []bool{true, false} {
+		func() {
+			defer func() {
+				p, ok := recover().(*Panic)
+				require.True(t, ok)
+				require.Equal(t, "no such thing", p.Value)
+				require.Contains(t, p.String(), "(*panicking)")
+			}()
+			_, _ = x.Run(t.Context(), pass, &panicking{admit: admit})
 		}()
-		_, _ = x.Run(t.Context(), pass, &panicking{})
-	}()
+	}
 	r, err := x.Run(t.Context(), pass, &testHost{})
 	require.NoError(t, err)
 	requireValue(t, `1`, r)
