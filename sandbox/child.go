@@ -127,6 +127,7 @@ func (c *child) pass(body []byte, run func(body []byte) Result) bool {
 	if !<-answers {
 		return false
 	}
+	c.link.mayLook(false) // nobody knows when the next pass comes
 	c.prepare()
 	return true
 }
@@ -177,10 +178,12 @@ func (c *child) settled(s settledMessage) {
 // first runs a pass from the program's beginning. What was parked was another's, or is given up.
 func (c *child) first(body []byte) Result {
 	c.parked = nil
-	var p Pass
-	if decodeFrame(body, &p) != nil {
+	var m passMessage
+	if decodeFrame(body, &m) != nil {
 		os.Exit(exitBroken)
 	}
+	p := m.Pass
+	c.link.mayLook(m.Look)
 	program, failure := c.programs.get(p.Code, p.Modules, sourceName)
 	if failure != nil {
 		return Result{End: Failed, Failure: failure}
@@ -204,12 +207,13 @@ func (c *child) engine(p Pass) *engine {
 
 // resume runs a pass in the parked runtime.
 func (c *child) resume(body []byte) Result {
-	var n next
-	if decodeFrame(body, &n) != nil || c.parked == nil {
+	var m nextMessage
+	if decodeFrame(body, &m) != nil || c.parked == nil {
 		os.Exit(exitBroken)
 	}
+	c.link.mayLook(m.Look)
 	e := c.parked
-	return c.watched(e, true, func() (Result, error) { return e.resume(context.Background(), n) })
+	return c.watched(e, true, func() (Result, error) { return e.resume(context.Background(), m.Next) })
 }
 
 func (c *child) watched(e *engine, park bool, run func() (Result, error)) Result {

@@ -16,8 +16,8 @@ type frameKind byte
 
 const (
 	frameReady      frameKind = 'H' // child: readyMessage
-	framePass       frameKind = 'P' // worker: Pass
-	frameNext       frameKind = 'N' // worker: next, for the parked runtime
+	framePass       frameKind = 'P' // worker: passMessage
+	frameNext       frameKind = 'N' // worker: nextMessage, for the parked runtime
 	frameForget     frameKind = 'F' // worker: nothing; the parked runtime goes
 	frameAdmit      frameKind = 'Q' // child: Call, answered by frameAdmission
 	frameAdmission  frameKind = 'A' // worker: Admission
@@ -38,6 +38,16 @@ type readyMessage struct {
 	Layers  []Layer
 }
 
+type passMessage struct {
+	Pass Pass
+	Look bool // see mayLook
+}
+
+type nextMessage struct {
+	Next next
+	Look bool
+}
+
 type settledMessage struct {
 	Seq int
 	Settlement
@@ -54,14 +64,22 @@ var frameDecoder = func() cbor.DecMode {
 
 // link is one end of the pipes between worker and child. Writes may come from several goroutines.
 type link struct {
-	r     *bufio.Reader
+	pipe  io.Reader
+	r     *bufio.Reader // of it
 	w     io.Writer
 	mu    sync.Mutex
 	limit int // of frames that are read
 }
 
 func newLink(r io.Reader, w io.Writer, limit int) *link {
-	return &link{r: bufio.NewReaderSize(r, 64<<10), w: w, limit: limit}
+	return &link{pipe: r, r: bufio.NewReaderSize(r, 64<<10), w: w, limit: limit}
+}
+
+// mayLook says whether the reader may look for an answer that mostly comes soon, instead of sleeping until it comes.
+func (l *link) mayLook(may bool) {
+	if r, ok := l.pipe.(interface{ mayLook(bool) }); ok {
+		r.mayLook(may)
+	}
 }
 
 func (l *link) send(kind frameKind, body any) error {

@@ -3,8 +3,10 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,6 +30,7 @@ type IsolatedOptions struct {
 type Isolated struct {
 	options IsolatedOptions
 	slots   chan struct{}
+	crowded atomic.Int64 // when last, in Unix nanoseconds: see quiet
 	mu      sync.Mutex
 	idle    []*process
 	warming int // children that will soon be idle: started ahead of need, or told to forget
@@ -113,6 +116,7 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 		if err != nil {
 			return Result{}, fmt.Errorf("start a sandbox child: %w", err)
 		}
+		p.look = x.quiet()
 		result, healthy, failure := p.run(ctx, pass, host)
 		x.release(p, healthy)
 		if failure != errKilled {
@@ -123,6 +127,16 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 		}
 		p, err = x.spawn()
 	}
+}
+
+// quiet: for a while no more passes have run at once than there are processors for both their ends. Only then may these
+// look for each other's answers: on a busy machine, that a pass is over sooner would cost others more than it is worth.
+func (x *Isolated) quiet() bool {
+	now := time.Now().UnixNano()
+	if len(x.slots) > max(1, runtime.NumCPU()/2) {
+		x.crowded.Store(now)
+	}
+	return now-x.crowded.Load() > int64(time.Second)
 }
 
 // maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.

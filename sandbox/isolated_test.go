@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -454,4 +455,23 @@ func TestChildAtWorkForgetsNothing(t *testing.T) {
 	requireValue(t, "1", r)
 	<-forgotten
 	require.Empty(t, x.idle)
+}
+
+// TestQuiet: passes look for answers only while processors are to spare, and have been for a while.
+func TestQuiet(t *testing.T) {
+	x := &Isolated{slots: make(chan struct{}, 1000)}
+	fill := func(n int) {
+		for range n {
+			x.slots <- struct{}{}
+		}
+	}
+	spare := max(1, runtime.NumCPU()/2)
+	fill(spare)
+	require.True(t, x.quiet())
+	fill(1)
+	require.False(t, x.quiet())
+	<-x.slots
+	require.False(t, x.quiet(), "the next may come at any time")
+	x.crowded.Add(-int64(2 * time.Second))
+	require.True(t, x.quiet())
 }

@@ -6,24 +6,26 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be woken
-// takes longer than the answer, so where many answers came soon it looks for a while before it sleeps. A program
-// of few calls never gets there: it is over before looking would pay, and most passes are that short.
+// takes longer than the answer, so where answers came soon it may look for a while before it sleeps. That takes a
+// processor which others could use: see quiet.
 type pipeReader struct {
 	file *os.File
 	conn syscall.RawConn
-	soon int // answers that came soon lately
+	may  atomic.Bool // look
+	soon int         // answers that came soon lately
 }
 
 const (
 	// lookFor is how long a reader looks before it sleeps.
 	lookFor = 150 * time.Microsecond
 	// lookAfter is how many answers must have come soon; one that did not weighs as much as half of them.
-	lookAfter = 16
+	lookAfter = 4
 )
 
 func newPipeReader(f *os.File) (io.Reader, error) {
@@ -36,7 +38,7 @@ func newPipeReader(f *os.File) (io.Reader, error) {
 
 func (r *pipeReader) Read(b []byte) (n int, err error) {
 	began := time.Now()
-	for r.soon >= lookAfter && time.Since(began) < lookFor {
+	for r.may.Load() && r.soon >= lookAfter && time.Since(began) < lookFor {
 		if n, there, err := r.look(b); there {
 			return n, err
 		}
@@ -50,6 +52,8 @@ func (r *pipeReader) Read(b []byte) (n int, err error) {
 	}
 	return n, err
 }
+
+func (r *pipeReader) mayLook(may bool) { r.may.Store(may) }
 
 // look reads what is there, without waiting.
 func (r *pipeReader) look(b []byte) (n int, there bool, err error) {

@@ -17,6 +17,7 @@ func TestPipeReader(t *testing.T) {
 	conn, err := out.SyscallConn()
 	require.NoError(t, err)
 	r := &pipeReader{file: out, conn: conn}
+	r.mayLook(true)
 	buffer := make([]byte, 8)
 	wait := func(late time.Duration) {
 		if late > 0 {

@@ -22,6 +22,7 @@ type process struct {
 	memory int64
 	layers []Layer
 	passes int
+	look   bool          // both ends may, in this pass
 	parked string        // the state that the child keeps the runtime of
 	seen   int           // how much of its log that runtime has seen
 	before loggedCalls   // of that log
@@ -150,13 +151,14 @@ var errKilled = errors.New("the sandbox child was killed from outside")
 
 // begin sends a pass, or of one that goes on in the parked runtime, only what that has not seen.
 func (p *process) begin(pass Pass) error {
+	p.link.mayLook(p.look)
 	parked := p.parked
 	p.parked = ""
 	if parked == "" || !pass.follows(parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}
-		return p.link.send(framePass, pass)
+		return p.link.send(framePass, passMessage{pass, p.look})
 	}
-	return p.link.send(frameNext, nextOf(pass, p.seen))
+	return p.link.send(frameNext, nextMessage{nextOf(pass, p.seen), p.look})
 }
 
 // follows: the pass goes on from that state. One that reads again what earlier passes read starts anew.

@@ -74,10 +74,7 @@ func TestResultDuringACall(t *testing.T) {
 }
 
 // panicking is a host with a bug.
-type panicking struct {
-	testHost
-	admit bool
-}
+type panicking struct{ admit bool }
 
 func (h *panicking) Admit(Call) Admission {
 	if h.admit {
