@@ -133,7 +133,7 @@ func (x *Isolated) Run(ctx context.Context, pass Pass, host Host) (Result, error
 // look for each other's answers: on a busy machine, that a pass is over sooner would cost others more than it is worth.
 func (x *Isolated) quiet() bool {
 	now := time.Now().UnixNano()
-	if len(x.slots) > max(1, runtime.NumCPU()/2) {
+	if len(x.slots) > runtime.GOMAXPROCS(0)/2 { // what a container may use, where that is less than the machine has
 		x.crowded.Store(now)
 	}
 	return now-x.crowded.Load() > int64(time.Second)

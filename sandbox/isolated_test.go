@@ -465,8 +465,7 @@ func TestQuiet(t *testing.T) {
 			x.slots <- struct{}{}
 		}
 	}
-	spare := max(1, runtime.NumCPU()/2)
-	fill(spare)
+	fill(runtime.GOMAXPROCS(0) / 2)
 	require.True(t, x.quiet())
 	fill(1)
 	require.False(t, x.quiet())
