@@ -41,13 +41,19 @@ func (s *session) handle() (c *inlineCall, over bool) {
 	return c, over
 }
 
+// take answers what the child asks, or ends the session.
 func (s *session) take(kind frameKind, body []byte, err error) (c *inlineCall, over bool) {
-	if err == nil && kind == frameResult {
+	switch {
+	case err != nil:
+	case kind == frameAdmit:
+		err = s.admit(body)
+	case kind == frameCall:
+		c, err = s.call(body)
+	case kind == frameResult:
 		s.end(s.result(body))
 		return nil, true
-	}
-	if err == nil {
-		c, err = s.request(kind, body)
+	default:
+		err = fmt.Errorf("unexpected sandbox frame %q", kind)
 	}
 	if err != nil {
 		s.end(Result{}, err)
@@ -72,17 +78,6 @@ func (s *session) raise(value any) {
 		s.panicked = &Panic{value, debug.Stack()}
 		close(s.ended)
 	})
-}
-
-// request answers what the child asks, but for a call that is to be made.
-func (s *session) request(kind frameKind, body []byte) (*inlineCall, error) {
-	switch kind {
-	case frameAdmit:
-		return nil, s.admit(body)
-	case frameCall:
-		return s.call(body)
-	}
-	return nil, fmt.Errorf("unexpected sandbox frame %q", kind)
 }
 
 func (s *session) end(r Result, err error) {

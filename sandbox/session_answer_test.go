@@ -3,9 +3,9 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,9 +27,8 @@ func TestSlowCallsHoldUpNobody(t *testing.T) {
 				return "1", nil
 			},
 		}}
-		pass := Pass{Code: `
-			return (await Promise.all(Array.from({length: ${calls}}, () => store.meet({})))).length`, Connectors: []string{"store"}, Limits: Limits{Parallel: calls}}
-		pass.Code = strings.ReplaceAll(pass.Code, "${calls}", strconv.Itoa(calls))
+		code := fmt.Sprintf(`return (await Promise.all(Array.from({length: %d}, () => store.meet({})))).length`, calls)
+		pass := Pass{Code: code, Connectors: []string{"store"}, Limits: Limits{Parallel: calls}}
 		r, err := pool().Run(t.Context(), pass, host)
 		require.NoError(t, err)
 		requireValue(t, strconv.Itoa(calls), r)

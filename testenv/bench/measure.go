@@ -227,7 +227,7 @@ func (b *suite) compare(ctx context.Context, c *comparison) error {
 }
 
 func (w work) times() int {
-	switch calls := w.Reads + w.Writes; {
+	switch calls := w.calls(); {
 	case calls <= 10:
 		return 5
 	case calls <= 100:
