@@ -12,6 +12,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/connectors/outbound"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -39,8 +42,8 @@ type Config struct {
 type ConnectorConfig struct {
 	Name string
 	// One of these is set.
-	MCP     *connectors.MCPOptions
-	OpenAPI *connectors.OpenAPIOptions
+	MCP     *mcpconnector.Options
+	OpenAPI *openapi.Options
 	// Rules stand in the order of the file: of several that match a tool, the first counts.
 	Rules []connectors.Rule
 	// OwnQueue has the connector's calls made by workers that Serve it.
@@ -51,7 +54,7 @@ type ConnectorConfig struct {
 
 // OutboundConfig is the section outbound: where a program's fetch may go, and the rules for it.
 type OutboundConfig struct {
-	connectors.OutboundOptions
+	outbound.Options
 	Rules []connectors.Rule
 }
 
@@ -133,9 +136,9 @@ func (c *Config) Options() (Options, error) {
 	for _, connector := range c.Connectors {
 		switch {
 		case connector.MCP != nil:
-			o.Connectors = append(o.Connectors, connectors.MCP(connector.Name, *connector.MCP))
+			o.Connectors = append(o.Connectors, mcpconnector.New(connector.Name, *connector.MCP))
 		case connector.OpenAPI != nil:
-			o.Connectors = append(o.Connectors, connectors.OpenAPI(connector.Name, *connector.OpenAPI))
+			o.Connectors = append(o.Connectors, openapi.New(connector.Name, *connector.OpenAPI))
 		default:
 			return Options{}, fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
 		}
@@ -150,9 +153,9 @@ func (c *Config) Options() (Options, error) {
 		}
 	}
 	if c.Outbound != nil {
-		o.Connectors = append(o.Connectors, connectors.Outbound(c.Outbound.OutboundOptions))
-		o.Rules[connectors.OutboundName] = c.Outbound.Rules
-		o.Hints[connectors.OutboundName] = "fetch(url, init) reaches " + signals.Cut(strings.Join(c.Outbound.Hosts, ", "), 100)
+		o.Connectors = append(o.Connectors, outbound.New(c.Outbound.Options))
+		o.Rules[outbound.Name] = c.Outbound.Rules
+		o.Hints[outbound.Name] = "fetch(url, init) reaches " + signals.Cut(strings.Join(c.Outbound.Hosts, ", "), 100)
 	}
 	return o, nil
 }

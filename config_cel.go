@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 	"gopkg.in/yaml.v3"
 
-	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/wire"
 )
 
 // expression is a CEL expression over the plain JSON of a call's arguments, and for reverts of its result.
@@ -108,7 +108,7 @@ func evalRevert(exprs map[string]*expression) revertArgs {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		return connectors.EncodeValue(undoing)
+		return wire.Encode(undoing)
 	}
 }
 
@@ -116,7 +116,7 @@ func evalRevert(exprs map[string]*expression) revertArgs {
 func (x *expression) eval(variables map[string]json.RawMessage) (ref.Val, error) {
 	input := map[string]any{}
 	for name, raw := range variables {
-		plain, err := connectors.PlainJSON(raw)
+		plain, err := wire.Plain(raw)
 		if err != nil {
 			return nil, err
 		}

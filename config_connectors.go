@@ -11,6 +11,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/connectors/outbound"
 )
 
 func (r *configReader) connectors(key string, n *yaml.Node) []ConnectorConfig {
@@ -18,7 +21,7 @@ func (r *configReader) connectors(key string, n *yaml.Node) []ConnectorConfig {
 	for _, e := range r.entries(key, n) {
 		if err := checkConnector(e.key); err != nil {
 			r.fail(e.name, "%v", err)
-		} else if e.key == connectors.OutboundName {
+		} else if e.key == outbound.Name {
 			r.fail(e.name, `the name "outbound" is that of fetch: give its hosts in a section "outbound" beside "connectors"`)
 		}
 		list = append(list, r.connector(e))
@@ -34,7 +37,7 @@ func checkConnector(name string, rules ...connectors.Rule) error {
 }
 
 func (r *configReader) connector(e entry) ConnectorConfig {
-	c := ConnectorConfig{Name: e.key, MCP: &connectors.MCPOptions{}, OpenAPI: &connectors.OpenAPIOptions{}}
+	c := ConnectorConfig{Name: e.key, MCP: &mcpconnector.Options{}, OpenAPI: &openapi.Options{}}
 	found := r.fields(e.value, "connector "+strconv.Quote(e.key), map[string]take{
 		"mcp":     func(key string, n *yaml.Node) { r.mcp(key, n, c.MCP) },
 		"openapi": func(key string, n *yaml.Node) { r.openAPI(key, n, c.OpenAPI) },
@@ -68,7 +71,7 @@ func (r *configReader) connector(e entry) ConnectorConfig {
 	return c
 }
 
-func (r *configReader) mcp(key string, n *yaml.Node, o *connectors.MCPOptions) {
+func (r *configReader) mcp(key string, n *yaml.Node, o *mcpconnector.Options) {
 	before := len(r.expanded)
 	found := r.fields(n, key, map[string]take{
 		"command": func(key string, n *yaml.Node) {
@@ -112,7 +115,7 @@ func (r *configReader) checkMCP(key string, n *yaml.Node, found map[string]*yaml
 	}
 }
 
-func (r *configReader) openAPI(key string, n *yaml.Node, o *connectors.OpenAPIOptions) {
+func (r *configReader) openAPI(key string, n *yaml.Node, o *openapi.Options) {
 	text := func(to *string) take {
 		return func(key string, n *yaml.Node) {
 			t, _ := r.text(key, n)
@@ -156,10 +159,10 @@ func (r *configReader) verbs(key string, n *yaml.Node) []string {
 }
 
 // credentials reads what the document's security schemes are filled with.
-func (r *configReader) credentials(key string, n *yaml.Node) map[string]connectors.OpenAPICredential {
-	all := map[string]connectors.OpenAPICredential{}
+func (r *configReader) credentials(key string, n *yaml.Node) map[string]openapi.Credential {
+	all := map[string]openapi.Credential{}
 	for _, e := range r.entries(key, n) {
-		var c connectors.OpenAPICredential
+		var c openapi.Credential
 		text := func(to *string) take {
 			return func(key string, n *yaml.Node) {
 				t, _ := r.text(key, n)

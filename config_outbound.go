@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/outbound"
 )
 
 // outbound reads where programs may fetch.
@@ -36,7 +36,7 @@ func (r *configReader) hosts(key string, n *yaml.Node) []string {
 		if !ok {
 			continue
 		}
-		if err := connectors.CheckOutboundHost(t.value); err != nil {
+		if err := outbound.CheckHost(t.value); err != nil {
 			r.reject(item, t, "%v", err)
 		}
 		list = append(list, t.value)

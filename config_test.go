@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
+	"github.com/temporal-codemode/codemode/connectors/outbound"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -63,12 +65,12 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 	require.NoError(t, err)
 	require.Equal(t, "demo", c.Runtime)
 	require.Equal(t, []string{"tracker", "another", "remote"}, []string{c.Connectors[0].Name, c.Connectors[1].Name, c.Connectors[2].Name})
-	require.Equal(t, &connectors.MCPOptions{
+	require.Equal(t, &mcpconnector.Options{
 		Command: "node", Args: []string{"server.js", filepath.Join(dir, "data"), "8080"},
 		Env:          map[string]string{"TOKEN": "s3cret", "RAW": "${X}", "N": "1"},
 		Instructions: "Use for issues.", IgnoreAnnotations: true, Secrets: []string{"s3cret"},
 	}, c.Connectors[0].MCP)
-	require.Equal(t, &connectors.MCPOptions{
+	require.Equal(t, &mcpconnector.Options{
 		URL: "http://127.0.0.1:9/sse", SSE: true, Headers: map[string]string{"Authorization": "Bearer s3cret"},
 		StartTimeout: 5 * time.Second, Secrets: []string{"s3cret"},
 	}, c.Connectors[2].MCP)
@@ -78,8 +80,8 @@ sandbox: { reuse: 0, children: 3, require: [seccomp] }
 		RunTimeMs: (2 * time.Hour).Milliseconds(), HistoryBytes: 40 << 20, HistoryEvents: 1000,
 	}}, c.Limits)
 	checkRules(t, c.Connectors[0].Rules)
-	require.Equal(t, connectors.OutboundOptions{Hosts: []string{"api.example.com", "http://127.0.0.1:9"}, Timeout: 5 * time.Second, MaxResponseBytes: 1024, Private: true},
-		c.Outbound.OutboundOptions)
+	require.Equal(t, outbound.Options{Hosts: []string{"api.example.com", "http://127.0.0.1:9"}, Timeout: 5 * time.Second, MaxResponseBytes: 1024, Private: true},
+		c.Outbound.Options)
 	require.Equal(t, "post", c.Outbound.Rules[0].Pattern)
 	o, err := c.Options()
 	require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -156,7 +157,7 @@ func TestBytesAndBigintsAgree(t *testing.T) {
 			return json.RawMessage(`{"__codemode_bigint_v1__":"12345678901234567890"}`), nil
 		}),
 		method("plain", connectors.Read, func(_ connectors.Context, args json.RawMessage) (any, error) {
-			text, err := connectors.PlainJSON(args)
+			text, err := wire.Plain(args)
 			return string(text), err
 		}),
 	)

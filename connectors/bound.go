@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/temporal-codemode/codemode/connectors/wire"
 )
 
 // Bound is a method of a [Set]: its connector, and the method with the rules
@@ -78,7 +80,7 @@ func plainArguments(args json.RawMessage) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage(`{}`), nil
 	}
-	return PlainJSON(args)
+	return wire.Plain(args)
 }
 
 // MayNeedApproval tells whether any call of the method may have to be approved.
@@ -133,7 +135,7 @@ func (b *Bound) Invoke(ctx Context, args json.RawMessage) (result json.RawMessag
 	if err != nil {
 		return nil, b.typed(err)
 	}
-	if result, err = EncodeValue(value); err != nil {
+	if result, err = wire.Encode(value); err != nil {
 		return nil, &ResultError{Connector: b.Connector, Method: b.Method.Name, Err: err}
 	}
 	return result, nil

@@ -126,11 +126,11 @@ func (c *goConnector) Methods(context.Context) ([]Method, error) {
 			return nil, &ConfigError{Message: err.Error()}
 		}
 		if seen[m.Name] {
-			return nil, configErrorf("Connector %q has two tools named %q — rename one of them.", c.name, m.Name)
+			return nil, ConfigErrorf("Connector %q has two tools named %q — rename one of them.", c.name, m.Name)
 		}
 		seen[m.Name] = true
 		if _, err := compileSchema(m.InputSchema); err != nil {
-			return nil, configErrorf("Connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
+			return nil, ConfigErrorf("Connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
 		}
 	}
 	return c.methods, nil

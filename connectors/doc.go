@@ -1,9 +1,8 @@
 // Package connectors holds the namespaces that programs call: what a namespace
-// and its methods are, the rules laid over them, and the connectors that come
-// with Code Mode.
+// and its methods are, and the rules laid over them. The connectors that come
+// with Code Mode are the packages mcp, openapi and outbound below it.
 //
-// A [Connector] answers its methods; [New] makes one from Go functions and
-// [MCP] from an MCP server. A [Set] is the connectors of one runtime after
+// A [Connector] answers its methods; [New] makes one from Go functions. A [Set] is the connectors of one runtime after
 // their names were checked, their methods loaded and the [Rule]s applied. It
 // gives out each method as a [Bound], which validates arguments, decides on
 // approval, executes and undoes.
@@ -17,15 +16,4 @@
 //   - [*NotFoundError], [*UnavailableError], [*InvalidArgumentsError]: nothing ran.
 //   - [*ResultError]: it took effect, but its result cannot be passed on.
 //   - any other error is the method's own, final answer.
-//
-// # Wire JSON
-//
-// Arguments and results cross as JSON with two tags for what JSON lacks:
-//
-//	{"__codemode_binary_v1__":"Uint8Array","data":"<base64>"}
-//	{"__codemode_bigint_v1__":"123"}
-//
-// A nil json.RawMessage is JavaScript's undefined. [EncodeValue] makes wire
-// JSON from Go values, [PlainJSON] makes ordinary JSON from it for those who do
-// not know the tags: schemas, approval predicates, MCP servers, Go structs.
 package connectors

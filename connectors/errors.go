@@ -57,7 +57,7 @@ type ConfigError struct{ Message string }
 
 func (e *ConfigError) Error() string { return e.Message }
 
-func configErrorf(format string, args ...any) *ConfigError {
+func ConfigErrorf(format string, args ...any) *ConfigError {
 	return &ConfigError{Message: fmt.Sprintf(format, args...)}
 }
 
@@ -119,3 +119,8 @@ func (e *ResultError) Error() string {
 }
 
 func (e *ResultError) Unwrap() error { return e.Err }
+
+// InvalidArgumentf is a problem with an argument that schemas do not show.
+func InvalidArgumentf(format string, args ...any) error {
+	return &InvalidArgumentsError{Problems: []string{fmt.Sprintf(format, args...)}}
+}

@@ -10,15 +10,16 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 )
 
 // An MCP server in the same process, by mcp-go's own client.
-func ExampleMCP_inProcess() {
+func ExampleConnector_inProcess() {
 	notes := server.NewMCPServer("notes", "1")
 	notes.AddTool(mcp.NewTool("list-notes", mcp.WithReadOnlyHintAnnotation(true)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText(`["first"]`), nil
 	})
-	c := connectors.MCP("notes", connectors.MCPOptions{
+	c := mcpconnector.New("notes", mcpconnector.Options{
 		Client: func(context.Context) (*client.Client, error) { return client.NewInProcessClient(notes) },
 	})
 	set, _ := connectors.NewSet(context.Background(), []connectors.Connector{c}, nil)

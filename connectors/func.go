@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/temporal-codemode/codemode/connectors/wire"
 )
 
 // Func makes a [Method] from a Go function. Arguments are decoded into In the
@@ -40,7 +42,7 @@ func decodeArguments[In any](args json.RawMessage) (in In, err error) {
 	if len(args) == 0 {
 		return in, nil
 	}
-	plain, err := PlainJSON(args)
+	plain, err := wire.Plain(args)
 	if err == nil {
 		err = json.Unmarshal(plain, &in)
 	}
@@ -82,9 +84,13 @@ func jsonTypeOf(t reflect.Type) string {
 // required unless omitempty, described by jsonschema tags. It panics for types
 // that have no JSON form.
 func SchemaFor[T any]() json.RawMessage {
-	tool := mcp.NewTool("schema", mcp.WithInputSchema[T]())
-	if len(tool.RawInputSchema) == 0 {
-		panic(fmt.Sprintf("connectors: no JSON Schema for %v", reflect.TypeFor[T]()))
+	schema, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(fmt.Sprintf("connectors: no JSON Schema for %v: %v", reflect.TypeFor[T](), err))
 	}
-	return tool.RawInputSchema
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		panic(fmt.Sprintf("connectors: the JSON Schema of %v cannot be written: %v", reflect.TypeFor[T](), err))
+	}
+	return raw
 }

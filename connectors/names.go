@@ -2,8 +2,9 @@ package connectors
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 // SanitizeToolName turns any name into a JavaScript identifier: dashes, dots
@@ -40,18 +41,16 @@ func isJSSpace(r rune) bool {
 	return r >= 0x2000 && r <= 0x200A
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
-
 // checkConnectorName accepts what can be a constant in a program without hiding
 // anything the program or the engine needs.
 func checkConnectorName(name string) error {
 	switch {
 	case name == "codemode":
-		return configErrorf("Connector name %q is reserved for the codemode platform SDK.", name)
-	case !identifier.MatchString(name):
-		return configErrorf("Connector name %q is not a valid JavaScript identifier", name)
+		return ConfigErrorf("Connector name %q is reserved for the codemode platform SDK.", name)
+	case !words.Identifier.MatchString(name):
+		return ConfigErrorf("Connector name %q is not a valid JavaScript identifier", name)
 	case reservedWords[name] || hostGlobals[name] || strings.HasPrefix(name, "__"):
-		return configErrorf("Connector name %q is reserved", name)
+		return ConfigErrorf("Connector name %q is reserved", name)
 	}
 	return nil
 }
@@ -69,28 +68,20 @@ func checkMethodName(connector, name string) error {
 	return nil
 }
 
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
-}
-
 // reservedWords cannot be identifiers in module code.
-var reservedWords = wordSet(`
+var reservedWords = words.Set(`
 	arguments await break case catch class const continue debugger default delete do else enum eval export
 	extends false finally for function if implements import in instanceof interface let new null package
 	private protected public return static super switch this throw true try typeof var void while with yield`)
 
 // reservedToolWords are identifiers all the same; the reference marks them, so do we.
-var reservedToolWords = wordSet(`
+var reservedToolWords = words.Set(`
 	abstract boolean byte char double final float goto int long native short synchronized throws transient
 	undefined volatile`)
 
 // hostGlobals are the names a program, the compiled code around it or the
 // engine's own library refers to; a connector of that name would hide them.
-var hostGlobals = wordSet(`
+var hostGlobals = words.Set(`
 	globalThis undefined NaN Infinity Object Function Array String Number Boolean Symbol BigInt Math JSON
 	Date RegExp Promise Proxy Reflect Map Set WeakMap WeakSet WeakRef FinalizationRegistry Iterator Intl
 	Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError DOMException

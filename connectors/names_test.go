@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 func TestSanitizeToolName(t *testing.T) {
@@ -87,6 +89,6 @@ func TestNearest(t *testing.T) {
 		"X":          {"x"},
 		"item":       {"get_item", "list_items", "create_item"},
 	} {
-		assert.Equal(t, want, nearest(name, names), "%q", name)
+		assert.Equal(t, want, words.Nearest(name, names), "%q", name)
 	}
 }

@@ -79,7 +79,7 @@ func (space *namespace) add(b *Bound) error {
 	}
 	name := b.Method.Name
 	if other, taken := space.byName[name]; taken {
-		return configErrorf("Tools %q and %q on %s both map to %q — rename one of them.",
+		return ConfigErrorf("Tools %q and %q on %s both map to %q — rename one of them.",
 			other.original, b.original, b.Connector, name)
 	}
 	space.byName[name] = b
@@ -94,7 +94,7 @@ func bindRevert(b *Bound, rule *RevertRule, methods map[string]*Bound) error {
 	}
 	target, ok := methods[rule.Method]
 	if !ok {
-		return configErrorf("Connector %q has no tool %q, which a rule names to undo %q.", b.Connector, rule.Method, b.Method.Name)
+		return ConfigErrorf("Connector %q has no tool %q, which a rule names to undo %q.", b.Connector, rule.Method, b.Method.Name)
 	}
 	b.Revert = func(ctx Context, args, result json.RawMessage) error {
 		var undoing json.RawMessage

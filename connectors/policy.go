@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/temporal-codemode/codemode/connectors/wire"
 )
 
 // Policy is what a [Method] or a [Rule] says of how calls are decided and
@@ -115,7 +117,7 @@ func (b *Bound) ValidateResult(result json.RawMessage) error {
 	}
 	plain := json.RawMessage("null")
 	if len(result) > 0 {
-		if plain, err = PlainJSON(result); err != nil {
+		if plain, err = wire.Plain(result); err != nil {
 			return fmt.Errorf("Invalid result for %s: it is %w", b.Path(), err)
 		}
 	}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 // problem is one thing wrong with one value of the arguments.
@@ -119,14 +122,12 @@ func describe(e *jsonschema.ValidationError) string {
 	return strings.TrimPrefix(bare.Error(), "at '': ")
 }
 
-const maxValueText = 80
-
 func value(v any) string {
-	raw, err := marshal(v)
+	raw, err := rawjson.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return shorten(string(raw), maxValueText)
+	return words.Shorten(string(raw), words.MaxValue)
 }
 
 func values(list []any) string {
@@ -134,14 +135,7 @@ func values(list []any) string {
 	for _, v := range list {
 		texts = append(texts, value(v))
 	}
-	return shorten(strings.Join(texts, ", "), 4*maxValueText)
-}
-
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
+	return words.Shorten(strings.Join(texts, ", "), 4*words.MaxValue)
 }
 
 // problemTexts orders problems by place, since the validator walks maps, and
@@ -186,7 +180,7 @@ func pathText(doc any, path []string) string {
 
 func writeMember(b *strings.Builder, name string) {
 	switch {
-	case !identifier.MatchString(name):
+	case !words.Identifier.MatchString(name):
 		fmt.Fprintf(b, "[%q]", name)
 	case b.Len() > 0:
 		b.WriteString("." + name)

@@ -57,14 +57,14 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 	book := &ruleBook{connector: connector, rules: rules}
 	for _, r := range rules {
 		if r.Pattern == "" {
-			return nil, configErrorf("Connector %q has a rule without a pattern — name a tool, or use \"*\" for all.", connector)
+			return nil, ConfigErrorf("Connector %q has a rule without a pattern — name a tool, or use \"*\" for all.", connector)
 		}
 		if r.Class != "" && !r.Class.valid() {
-			return nil, configErrorf("Rule %q of connector %q has the unknown class %q — use %q, %q or %q.",
+			return nil, ConfigErrorf("Rule %q of connector %q has the unknown class %q — use %q, %q or %q.",
 				r.Pattern, connector, r.Class, Read, Idempotent, Write)
 		}
 		if r.MaxConcurrent < 0 || r.RatePerSecond < 0 {
-			return nil, configErrorf("Rule %q of connector %q has a limit below zero.", r.Pattern, connector)
+			return nil, ConfigErrorf("Rule %q of connector %q has a limit below zero.", r.Pattern, connector)
 		}
 		if err := r.Policy.check(fmt.Sprintf("Rule %q of connector %q", r.Pattern, connector)); err != nil {
 			return nil, &ConfigError{Message: err.Error()}
@@ -153,10 +153,10 @@ func checkPolicy(connector string, m Method) error {
 	case !m.Reexecute:
 		return nil
 	case m.RequiresApproval || m.ApprovalFor != nil:
-		return configErrorf("Connector %q tool %q cannot combine requiresApproval with replay: \"reexecute\" — approved actions must be logged, not re-executed.",
+		return ConfigErrorf("Connector %q tool %q cannot combine requiresApproval with replay: \"reexecute\" — approved actions must be logged, not re-executed.",
 			connector, m.Name)
 	case m.Class != Read:
-		return configErrorf("Connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool of class \"read\" may run again.",
+		return ConfigErrorf("Connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool of class \"read\" may run again.",
 			connector, m.Name, m.Class)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"regexp"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 const schemaURL = "mem:///arguments.json"
@@ -25,7 +27,7 @@ func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not valid JSON: %w", err)
 	}
-	if hasHugeNumber(raw) {
+	if rawjson.HasHugeNumber(raw) {
 		return nil, errors.New("a number in it is out of range")
 	}
 	var first error
@@ -87,7 +89,7 @@ func (p anyString) String() string        { return string(p) }
 
 // validate lists what is wrong with plain JSON, in a stable order.
 func validate(schema *jsonschema.Schema, plain json.RawMessage) []string {
-	if hasHugeNumber(plain) {
+	if rawjson.HasHugeNumber(plain) {
 		return []string{"a number is out of range"}
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(plain))
@@ -103,16 +105,4 @@ func validate(schema *jsonschema.Schema, plain json.RawMessage) []string {
 		return problemTexts(doc, problemsOf(invalid))
 	}
 	return []string{err.Error()}
-}
-
-// hasHugeNumber finds exponents beyond a double's: the validator computes with
-// exact fractions, and 1e999999999 would take gigabytes.
-func hasHugeNumber(raw []byte) bool {
-	huge := false
-	eachNumber(raw, func(from, to int) {
-		if e := bytes.IndexAny(raw[from:to], "eE"); e >= 0 {
-			huge = huge || len(bytes.TrimLeft(raw[from+e+1:to], "+-0")) > 3
-		}
-	})
-	return huge
 }

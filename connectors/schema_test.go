@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/connectors/wire"
 )
 
 func nothing(Context, json.RawMessage) (any, error) { return nil, nil }
@@ -102,7 +104,7 @@ func FuzzValidate(f *testing.F) {
 		if err != nil || compiled == nil || !json.Valid([]byte(args)) {
 			return
 		}
-		plain, err := PlainJSON(json.RawMessage(args))
+		plain, err := wire.Plain(json.RawMessage(args))
 		require.NoError(t, err)
 		first := validate(compiled, plain)
 		require.Equal(t, first, validate(compiled, plain), "the same words every time")

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 // Set is the namespaces of one runtime: names checked, methods loaded, rules
@@ -49,7 +51,7 @@ func NewSet(ctx context.Context, cs []Connector, rules map[string][]Rule) (*Set,
 	for name, list := range rules {
 		at, ok := s.slots[name]
 		if !ok {
-			return nil, configErrorf("Rules are given for the connector %q, which is not configured.", name)
+			return nil, ConfigErrorf("Rules are given for the connector %q, which is not configured.", name)
 		}
 		var err error
 		if at.rules, err = newRuleBook(name, list); err != nil {
@@ -67,14 +69,14 @@ func NewSet(ctx context.Context, cs []Connector, rules map[string][]Rule) (*Set,
 // admit gives a connector its place, if its name may have one.
 func (s *Set) admit(c Connector) error {
 	if c == nil {
-		return configErrorf("A connector is nil.")
+		return ConfigErrorf("A connector is nil.")
 	}
 	name := c.Name()
 	if err := checkConnectorName(name); err != nil {
 		return err
 	}
 	if s.Has(name) {
-		return configErrorf("Duplicate connector name %q — each connector needs a unique namespace (pass a distinct `name` option).", name)
+		return ConfigErrorf("Duplicate connector name %q — each connector needs a unique namespace (pass a distinct `name` option).", name)
 	}
 	s.names = append(s.names, name)
 	s.slots[name] = &slot{connector: c, rules: &ruleBook{connector: name}}
@@ -127,7 +129,7 @@ func (s *Set) Lookup(connector, method string) (*Bound, error) {
 	for _, b := range space.methods {
 		names = append(names, b.Method.Name)
 	}
-	return nil, &NotFoundError{Connector: connector, Method: method, Near: nearest(method, names)}
+	return nil, &NotFoundError{Connector: connector, Method: method, Near: words.Nearest(method, names)}
 }
 
 // Methods lists a connector's methods in the order in which it gave them; none

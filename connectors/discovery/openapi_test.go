@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
 )
 
 // apiCatalogue is the catalogue of an OpenAPI document.
 func apiCatalogue(t testing.TB, name, file string) *Catalogue {
 	t.Helper()
-	api := connectors.OpenAPI(name, connectors.OpenAPIOptions{Document: file, BaseURL: "http://127.0.0.1"})
+	api := openapi.New(name, openapi.Options{Document: file, BaseURL: "http://127.0.0.1"})
 	t.Cleanup(func() { _ = api.Close() })
 	c := catalogueOf(t, api)
 	require.NoError(t, c.set.Err(name))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/testenv/documents"
 )
 
@@ -150,7 +151,7 @@ func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
 	before, cpu, began := heapMB(), cpuSeconds(), time.Now()
 	var apis []connectors.Connector
 	for i, file := range c.files {
-		apis = append(apis, connectors.OpenAPI(fmt.Sprintf("api%d", i), connectors.OpenAPIOptions{Document: file, BaseURL: "http://127.0.0.1"}))
+		apis = append(apis, openapi.New(fmt.Sprintf("api%d", i), openapi.Options{Document: file, BaseURL: "http://127.0.0.1"}))
 	}
 	set, err := connectors.NewSet(ctx, apis, nil)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/testenv/chaos/ledger"
 )
 
@@ -70,7 +71,7 @@ func callLedger(ctx context.Context, e ledger.Entry) (any, error) {
 // depotConnector starts this binary again as an MCP server.
 func depotConnector() (connectors.Connector, error) {
 	self, err := os.Executable()
-	return connectors.MCP("depot", connectors.MCPOptions{
+	return mcpconnector.New("depot", mcpconnector.Options{
 		Command: self, Env: map[string]string{roleVariable: roleDepot, ledgerVar: os.Getenv(ledgerVar)},
 	}), err
 }

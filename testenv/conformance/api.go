@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
 )
 
 //go:embed testdata/api.json
@@ -41,7 +42,7 @@ func newAPIServer() *apiServer {
 }
 
 func (s *apiServer) connector() connectors.Connector {
-	return connectors.OpenAPI("api", connectors.OpenAPIOptions{Data: apiDocument, BaseURL: s.web.URL, RawRequest: true})
+	return openapi.New("api", openapi.Options{Data: apiDocument, BaseURL: s.web.URL, RawRequest: true})
 }
 
 func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 )
 
 // mcpServer is an MCP server on pipes inside the worker process. It keeps what it was asked.
@@ -73,7 +74,7 @@ func answers(name string, result mcp.CallToolResult, options ...mcp.ToolOption) 
 const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 func (m *mcpServer) connector() connectors.Connector {
-	return connectors.MCP("mcp", connectors.MCPOptions{Instructions: "own words", Client: m.connect})
+	return mcpconnector.New("mcp", mcpconnector.Options{Instructions: "own words", Client: m.connect})
 }
 
 func (m *mcpServer) connect(context.Context) (*client.Client, error) {

@@ -26,6 +26,8 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
+	"github.com/temporal-codemode/codemode/connectors/outbound"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/npm"
 )
@@ -43,7 +45,7 @@ func (b *bench) connect(cs ...connectors.Connector) {
 func TestMemoryServer(t *testing.T) {
 	b := setUp(t)
 	ask := true
-	b.connect(connectors.MCP("memory", connectors.MCPOptions{
+	b.connect(mcpconnector.New("memory", mcpconnector.Options{
 		Command: "node", Args: []string{npmServer(t, "server-memory")}, Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")},
 	}))
 	b.options.Rules = map[string][]connectors.Rule{"memory": {{Pattern: "delete_*", RequiresApproval: &ask}}}
@@ -67,7 +69,7 @@ func TestFilesystemServer(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one"), 0o600))
 	ask := true
-	b.connect(connectors.MCP("files", connectors.MCPOptions{Command: "node", Args: []string{npmServer(t, "server-filesystem"), dir}}))
+	b.connect(mcpconnector.New("files", mcpconnector.Options{Command: "node", Args: []string{npmServer(t, "server-filesystem"), dir}}))
 	moveAway := func(args, _ json.RawMessage) (json.RawMessage, error) {
 		var in struct{ Path string }
 		err := json.Unmarshal(args, &in)
@@ -126,20 +128,20 @@ func everything(t *testing.T, transport, path string) string {
 
 func TestEverythingServer(t *testing.T) {
 	script := npmServer(t, "server-everything")
-	for name, options := range map[string]func(t *testing.T) connectors.MCPOptions{
-		"stdio": func(*testing.T) connectors.MCPOptions {
-			return connectors.MCPOptions{Command: "node", Args: []string{script}}
+	for name, options := range map[string]func(t *testing.T) mcpconnector.Options{
+		"stdio": func(*testing.T) mcpconnector.Options {
+			return mcpconnector.Options{Command: "node", Args: []string{script}}
 		},
-		"streamable HTTP": func(t *testing.T) connectors.MCPOptions {
-			return connectors.MCPOptions{URL: everything(t, "streamableHttp", "/mcp")}
+		"streamable HTTP": func(t *testing.T) mcpconnector.Options {
+			return mcpconnector.Options{URL: everything(t, "streamableHttp", "/mcp")}
 		},
-		"SSE": func(t *testing.T) connectors.MCPOptions {
-			return connectors.MCPOptions{URL: everything(t, "sse", "/sse"), SSE: true}
+		"SSE": func(t *testing.T) mcpconnector.Options {
+			return mcpconnector.Options{URL: everything(t, "sse", "/sse"), SSE: true}
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			b := setUp(t)
-			b.connect(connectors.MCP("every", options(t)))
+			b.connect(mcpconnector.New("every", options(t)))
 			require.NoError(t, b.worker().Connectors.Err("every"))
 			b.completed(`["Echo: hi", "The sum of 2 and 3 is 5.", true, "image"]`, b.run(`
 				const image = await every.get_tiny_image({});
@@ -155,7 +157,7 @@ func TestEverythingServer(t *testing.T) {
 func TestServerKilledInACall(t *testing.T) {
 	b := setUp(t)
 	pid := filepath.Join(t.TempDir(), "pid")
-	b.connect(connectors.MCP("every", connectors.MCPOptions{
+	b.connect(mcpconnector.New("every", mcpconnector.Options{
 		Command: "sh", Args: []string{"-c", `echo $$ > "$1"; exec node "$2"`, "sh", pid, npmServer(t, "server-everything")},
 	}))
 	b.options.Rules = map[string][]connectors.Rule{"every": {{Pattern: "trigger-long-running-operation", Class: connectors.Write}}}
@@ -193,7 +195,7 @@ func changing(tools ...string) (*mcpserver.MCPServer, connectors.Connector) {
 	for _, name := range tools {
 		addTool(s, name)
 	}
-	return s, connectors.MCP("tools", connectors.MCPOptions{Client: func(context.Context) (*client.Client, error) { return client.NewInProcessClient(s) }})
+	return s, mcpconnector.New("tools", mcpconnector.Options{Client: func(context.Context) (*client.Client, error) { return client.NewInProcessClient(s) }})
 }
 
 func addTool(s *mcpserver.MCPServer, name string) {
@@ -274,8 +276,8 @@ func TestFetchIsLoggedAndApproved(t *testing.T) {
 		return fmt.Sprintf(`{"n":%d}`, len(seen))
 	})
 	ask := true
-	b.connect(connectors.Outbound(connectors.OutboundOptions{Hosts: []string{url}}))
-	b.options.Rules = map[string][]connectors.Rule{connectors.OutboundName: {{Pattern: "post", RequiresApproval: &ask}}}
+	b.connect(outbound.New(outbound.Options{Hosts: []string{url}}))
+	b.options.Rules = map[string][]connectors.Rule{outbound.Name: {{Pattern: "post", RequiresApproval: &ask}}}
 	b.worker()
 	o := b.run(fmt.Sprintf(`const url = %q;
 		const {n} = await (await fetch(url + '/a')).json();

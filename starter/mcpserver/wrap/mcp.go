@@ -13,6 +13,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
+	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 )
 
 const codeText = `Run JavaScript or TypeScript that calls tools. Write an async arrow function; what it returns is the result.
@@ -28,8 +29,8 @@ const upstream = "upstream"
 
 // MCP makes a server with the single tool code, which runs a program that calls the tools of an MCP server as
 // codemode.<tool>. They are listed once. Close the connection when the server is no longer used.
-func MCP(ctx context.Context, source connectors.MCPOptions, o Options) (s *server.MCPServer, closing func() error, err error) {
-	return Connector(ctx, connectors.MCP(upstream, source), o)
+func MCP(ctx context.Context, source mcpconnector.Options, o Options) (s *server.MCPServer, closing func() error, err error) {
+	return Connector(ctx, mcpconnector.New(upstream, source), o)
 }
 
 // Connector wraps any connector; its name must be a JavaScript identifier.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
 )
 
 const (
@@ -28,9 +29,9 @@ const (
 // OpenAPI makes a server with two tools: search runs programs that look at the document, execute those that send requests
 // below its base URL, with headers and credentials that programs never see. Close the connection when the server is no
 // longer used.
-func OpenAPI(ctx context.Context, source connectors.OpenAPIOptions, o Options) (s *server.MCPServer, closing func() error, err error) {
+func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.MCPServer, closing func() error, err error) {
 	source.RawRequest, source.ExposeSpec = true, true
-	set, err := connectors.NewSet(ctx, []connectors.Connector{connectors.OpenAPI(upstream, source)}, nil)
+	set, err := connectors.NewSet(ctx, []connectors.Connector{openapi.New(upstream, source)}, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/sandbox"
 )
 
@@ -123,7 +124,7 @@ func TestSearchAndExecute(t *testing.T) {
 		_, _ = w.Write([]byte(`{"id":7}`))
 	}))
 	defer api.Close()
-	s, closing, err := OpenAPI(t.Context(), connectors.OpenAPIOptions{
+	s, closing, err := OpenAPI(t.Context(), openapi.Options{
 		Data: []byte(document), BaseURL: api.URL + "/v1", Headers: map[string]string{"Authorization": "Bearer secret"},
 	}, Options{Executor: &sandbox.InProcess{}, Description: "Our users."})
 	require.NoError(t, err)

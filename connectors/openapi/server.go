@@ -1,0 +1,86 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
+)
+
+// baseURL is where the requests of an operation go; op is nil for those of none.
+func (c *apiCatalogue) baseURL(op *apiOperation) (*url.URL, error) {
+	if c.api.opts.BaseURL != "" {
+		return absoluteURL(c.api.opts.BaseURL)
+	}
+	texts, err := c.servers(op)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		u, err := c.locate(text)
+		if err == nil {
+			return u, nil
+		}
+	}
+	return nil, fmt.Errorf("the document of connector %q names no server that requests can be sent to: set its base URL", c.api.name)
+}
+
+// locate makes a server's URL absolute by the place of the document.
+func (c *apiCatalogue) locate(text string) (*url.URL, error) {
+	if c.at != nil {
+		if u, err := c.at.Parse(text); err == nil {
+			return absoluteURL(u.String())
+		}
+	}
+	return absoluteURL(text)
+}
+
+// servers lists the candidates: the operation's own, else the path's, else the
+// document's.
+func (c *apiCatalogue) servers(op *apiOperation) ([]string, error) {
+	if c.doc.swagger {
+		return append(swaggerServers(c.doc), "/"), nil
+	}
+	lists := [][]byte{c.doc.top["servers"]}
+	if op != nil {
+		lists = append([][]byte{op.node.get("servers").raw, op.item.get("servers").raw}, lists...)
+	}
+	for _, list := range lists {
+		var texts []string
+		for raw := range rawjson.Elements(list) {
+			text, err := c.fillServer(raw)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, text)
+		}
+		if len(texts) > 0 {
+			return texts, nil
+		}
+	}
+	return []string{"/"}, nil
+}
+
+// fillServer puts values into the variables of a server's URL.
+func (c *apiCatalogue) fillServer(raw []byte) (string, error) {
+	var server openapi3.Server
+	if server.UnmarshalJSON(raw) != nil {
+		return "", errors.New("a server in the document is not written as one is")
+	}
+	text := server.URL
+	for _, match := range pathVariable.FindAllStringSubmatch(server.URL, -1) {
+		value, ok := c.api.opts.ServerVariables[match[1]]
+		if variable := server.Variables[match[1]]; !ok && variable != nil {
+			value, ok = variable.Default, true
+		}
+		if !ok {
+			return "", fmt.Errorf("the server URL of connector %q has the variable %q, which has no value: set its server variables or its base URL", c.api.name, match[1])
+		}
+		text = strings.ReplaceAll(text, match[0], value)
+	}
+	return text, nil
+}
