@@ -29,8 +29,6 @@ type ClientOptions struct {
 	TransformResult TransformResult
 	// Logger is for warnings; nil is slog's default.
 	Logger *slog.Logger
-	// Namespace is the Temporal client's, which deletions have to name; empty is "default".
-	Namespace string
 	// MaxExecutions, when set, makes each Execute delete closed executions beyond the newest that many before its own,
 	// and wait a few seconds for that. Nil leaves retention to the namespace.
 	MaxExecutions *int
@@ -48,7 +46,6 @@ type Client struct {
 	shape    TransformResult
 	log      *slog.Logger
 
-	namespace     string
 	maxExecutions *int
 	omitCalls     bool
 	patience      time.Duration // answerWithin
@@ -62,10 +59,13 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	if err := signals.CheckRuntime(o.Runtime); err != nil {
+		return nil, err
+	}
 	return &Client{
-		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
+		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger,
 		maxExecutions: o.MaxExecutions, omitCalls: o.OmitCalls, patience: answerWithin,
-	}, signals.CheckRuntime(o.Runtime)
+	}, nil
 }
 
 // Runtime is the name of the runtime.

@@ -12,9 +12,9 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/temporal-codemode/codemode/internal/namespace"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -92,8 +92,12 @@ func (c *Client) deleteEarlierRuns(ctx context.Context, workflowID string, known
 
 // deleteRun deletes a run and waits until the server does not know it.
 func (c *Client) deleteRun(ctx context.Context, run *commonpb.WorkflowExecution) error {
-	_, err := c.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-		Namespace: c.namespace, WorkflowExecution: run,
+	space, err := namespace.Of(c.temporal)
+	if err != nil {
+		return err
+	}
+	_, err = c.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: space, WorkflowExecution: run,
 	})
 	for every := 5 * time.Millisecond; err == nil; every = min(2*every, 200*time.Millisecond) {
 		if _, err = c.temporal.DescribeWorkflowExecution(ctx, run.WorkflowId, run.RunId); err == nil {
@@ -223,12 +227,4 @@ func (c *Client) Expire(ctx context.Context, maxAge time.Duration) ([]string, er
 		}
 	}
 	return expired, nil
-}
-
-// namespaceOf is where a client's deletions go: the SDK's client does not tell.
-func namespaceOf(o ClientOptions) string {
-	if o.Namespace == "" {
-		return client.DefaultNamespace
-	}
-	return o.Namespace
 }

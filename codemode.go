@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
@@ -16,6 +14,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 	"github.com/temporal-codemode/codemode/workflows"
 )
 
@@ -23,8 +22,6 @@ import (
 type Options struct {
 	// Runtime is the runtime's name; empty is "default".
 	Runtime string
-	// Namespace is the Temporal namespace of the client, for registering search attributes; empty is "default".
-	Namespace string
 	// Connectors are the namespaces that programs see, in this order.
 	Connectors []connectors.Connector
 	// Rules change methods by connector name: class, approval, name and more.
@@ -56,6 +53,8 @@ type Options struct {
 	Limits signals.Limits
 	// DataConverter must be the client's, if that has one of its own.
 	DataConverter converter.DataConverter
+	// EncryptionRequired refuses to start without a data converter that encrypts.
+	EncryptionRequired bool
 	// Worker are further options of the SDK's worker.
 	Worker worker.Options
 }
@@ -85,7 +84,7 @@ func NewWorker(ctx context.Context, c client.Client, o Options) (*Worker, error)
 	o.tune(&o.Worker)
 	w := &Worker{
 		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
-		SearchAttributes: EnsureSearchAttributes(ctx, c, o.Namespace) == nil,
+		SearchAttributes: EnsureSearchAttributes(ctx, c) == nil,
 	}
 	workflows.Register(w)
 	o.activities(set, w.SearchAttributes).Register(w)
@@ -102,7 +101,7 @@ func (o *Options) name() error {
 
 // load fills in defaults and loads the connectors.
 func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
-	if err := o.name(); err != nil {
+	if err := errors.Join(o.name(), o.checkEncryption()); err != nil {
 		return nil, err
 	}
 	set, err := connectors.NewSet(ctx, o.Connectors, o.Rules)
@@ -118,6 +117,15 @@ func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
 		}
 	}
 	return set, nil
+}
+
+// checkEncryption refuses to write in clear what has to be secret.
+func (o *Options) checkEncryption() error {
+	if dc, ok := o.DataConverter.(*payload.Converter); !o.EncryptionRequired || ok && dc.Secret() {
+		return nil
+	}
+	return &connectors.ConfigError{Message: fmt.Sprintf("encryption is required, and there are no keys: "+
+		"set %s=ID:BASE64, made with  openssl rand -base64 32", payload.KeysEnv)}
 }
 
 // tune sets what the SDK's worker does better for us than by default.
@@ -170,27 +178,4 @@ func SandboxLayers(o sandbox.IsolatedOptions) ([]sandbox.Layer, error) {
 		return nil, err
 	}
 	return x.Layers(), x.Close()
-}
-
-// EnsureSearchAttributes registers CodemodeRuntime and CodemodeStatus where that is allowed. An error means that the
-// server does not have them: executions work all the same, lists are slower.
-func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
-	if namespace == "" {
-		namespace = client.DefaultNamespace
-	}
-	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
-	missing := map[string]enums.IndexedValueType{}
-	for _, name := range []string{signals.AttributeRuntime, signals.AttributeStatus} {
-		if _, ok := known.GetCustomAttributes()[name]; !ok {
-			missing[name] = enums.INDEXED_VALUE_TYPE_KEYWORD
-		}
-	}
-	if err == nil && len(missing) == 0 {
-		return nil
-	}
-	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
-	if err != nil {
-		return fmt.Errorf("register the search attributes %s and %s: %w", signals.AttributeRuntime, signals.AttributeStatus, err)
-	}
-	return nil
 }

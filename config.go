@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/client"
 	"gopkg.in/yaml.v3"
 
 	"github.com/temporal-codemode/codemode/connectors"
@@ -17,7 +16,6 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/outbound"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
-	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Config is what a codemode.yaml says about the worker of one runtime. How to reach Temporal is not part of it: that is
@@ -121,17 +119,20 @@ func (r *configReader) encryption(key string, n *yaml.Node, c *Config) {
 	})
 }
 
-// checkEncryption refuses to write in clear what has to be secret.
-func (c *Config) checkEncryption(o client.Options) error {
-	if dc, ok := o.DataConverter.(*payload.Converter); !c.EncryptionRequired || ok && dc.Secret() {
-		return nil
-	}
-	return &connectors.ConfigError{Message: fmt.Sprintf("encryption is required, and there are no keys: set %s=ID:BASE64, made with  openssl rand -base64 32", payload.KeysEnv)}
-}
-
 // Options makes the options of a worker. The connectors start nothing before they are used.
 func (c *Config) Options() (Options, error) {
-	o := Options{Runtime: c.Runtime, Serve: c.Serve, PassTimeout: c.Limits.PassTimeout, LocalPass: c.Limits.LocalPass, Limits: c.Limits.Limits, Rules: map[string][]connectors.Rule{}, Sandbox: c.Sandbox, Modules: c.Modules, Hints: map[string]string{}}
+	o := Options{
+		Runtime:            c.Runtime,
+		Serve:              c.Serve,
+		PassTimeout:        c.Limits.PassTimeout,
+		LocalPass:          c.Limits.LocalPass,
+		Limits:             c.Limits.Limits,
+		Rules:              map[string][]connectors.Rule{},
+		Sandbox:            c.Sandbox,
+		Modules:            c.Modules,
+		Hints:              map[string]string{},
+		EncryptionRequired: c.EncryptionRequired,
+	}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {
 		switch {

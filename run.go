@@ -1,17 +1,13 @@
 package codemode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"strings"
 	"time"
 
-	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -21,57 +17,6 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-// NoServerError says that Temporal cannot be used at an address.
-type NoServerError struct {
-	Address string
-	// Namespace is set when the server answers but does not have it.
-	Namespace string
-	Err       error
-}
-
-func (e *NoServerError) Error() string {
-	if e.Namespace != "" {
-		return fmt.Sprintf("the Temporal server at %s has no namespace %q: create it (temporal operator namespace create --namespace %s) "+
-			"or choose another with TEMPORAL_NAMESPACE", e.Address, e.Namespace, e.Namespace)
-	}
-	return fmt.Sprintf("no Temporal server can be reached at %s: start one (go run ./testenv/dev --headless) "+
-		"or say where it is with TEMPORAL_ADDRESS: %v", e.Address, e.Err)
-}
-
-func (e *NoServerError) Unwrap() error { return e.Err }
-
-// dialPatience is how long a server may take to answer before it counts as missing.
-const dialPatience = 3 * time.Second
-
-// Dial connects to Temporal. Within a few seconds it tells, as a *NoServerError, that there is no server or that it
-// lacks the namespace. What goes to a server on the same machine is not compressed, unless the options ask for it: that
-// would cost time and save nothing.
-func Dial(ctx context.Context, o client.Options) (client.Client, error) {
-	o.HostPort, o.Namespace = cmp.Or(o.HostPort, client.DefaultHostPort), cmp.Or(o.Namespace, client.DefaultNamespace)
-	if o.ConnectionOptions.GrpcCompression == nil && loopback(o.HostPort) {
-		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
-	}
-	patient, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
-	c, err := client.DialContext(patient, o)
-	if err != nil {
-		return nil, &NoServerError{Address: o.HostPort, Err: err}
-	}
-	_, err = c.WorkflowService().DescribeNamespace(patient, &workflowservice.DescribeNamespaceRequest{Namespace: o.Namespace})
-	var missing *serviceerror.NamespaceNotFound
-	if errors.As(err, &missing) {
-		c.Close()
-		return nil, &NoServerError{Address: o.HostPort, Namespace: o.Namespace, Err: err}
-	}
-	return c, nil // who may not describe a namespace may still use it
-}
-
-// loopback reports whether an address is of this machine.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
-}
 
 // RunOptions say how to run the worker of a configuration.
 type RunOptions struct {
@@ -93,13 +38,10 @@ const drain = 30 * time.Second
 // 100 kB each. Any other is read from history when something happens to it.
 const cachedExecutions = 2000
 
-// RunWorker serves a configuration until ctx ends, and then lets what runs finish.
-func RunWorker(ctx context.Context, cfg *Config, o RunOptions) error {
-	options, err := cfg.Options()
-	if err != nil {
-		return err
-	}
-	if err := cfg.checkEncryption(o.Client); err != nil {
+// RunWorker connects, serves until ctx ends, and then lets what runs finish.
+func RunWorker(ctx context.Context, options Options, o RunOptions) error {
+	options.DataConverter = o.Client.DataConverter
+	if err := options.checkEncryption(); err != nil {
 		return err
 	}
 	if o.Log == nil {
@@ -113,20 +55,21 @@ func RunWorker(ctx context.Context, cfg *Config, o RunOptions) error {
 	defer c.Close()
 	worker.SetStickyWorkflowCacheSize(cachedExecutions)
 	failed := make(chan error, 1)
-	options.Namespace, options.DataConverter = o.Client.Namespace, o.Client.DataConverter
 	options.Worker.WorkerStopTimeout = drain
 	if o.Build != (worker.WorkerDeploymentVersion{}) {
-		options.Worker.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, Version: o.Build, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned}
+		options.Worker.DeploymentOptions = worker.DeploymentOptions{
+			UseVersioning: true, Version: o.Build, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
+		}
 	}
 	options.Worker.OnFatalError = func(err error) { failed <- err }
 	w, err := NewWorker(ctx, c, options)
 	if err != nil {
 		return err
 	}
-	return w.serve(ctx, cfg, o, failed)
+	return w.serve(ctx, options, o, failed)
 }
 
-func (w *Worker) serve(ctx context.Context, cfg *Config, o RunOptions, failed <-chan error) error {
+func (w *Worker) serve(ctx context.Context, options Options, o RunOptions, failed <-chan error) error {
 	for _, warning := range w.Connectors.Warnings() {
 		o.Log.Warn(warning)
 	}
@@ -145,7 +88,7 @@ func (w *Worker) serve(ctx context.Context, cfg *Config, o RunOptions, failed <-
 		return errors.Join(fmt.Errorf("start the worker: %w", err), w.Connectors.Close())
 	}
 	if o.Ready != nil {
-		o.Ready(readyLine(cfg, w.Connectors))
+		o.Ready(readyLine(options, w.Connectors))
 	}
 	select {
 	case <-ctx.Done():
@@ -160,16 +103,16 @@ func (w *Worker) serve(ctx context.Context, cfg *Config, o RunOptions, failed <-
 
 // readyLine tells what a worker serves, as in "worker ready: runtime default, task queue codemode-default, connectors
 // tracker (6 methods)".
-func readyLine(cfg *Config, set *connectors.Set) string {
+func readyLine(o Options, set *connectors.Set) string {
 	var list, queues []string
 	names := set.Names()
-	if len(cfg.Serve) > 0 {
-		names = cfg.Serve
+	if len(o.Serve) > 0 {
+		names = o.Serve
 		for _, name := range names {
-			queues = append(queues, signals.ConnectorTaskQueue(cfg.Runtime, name))
+			queues = append(queues, signals.ConnectorTaskQueue(o.Runtime, name))
 		}
 	} else {
-		queues = []string{signals.TaskQueue(cfg.Runtime)}
+		queues = []string{signals.TaskQueue(o.Runtime)}
 	}
 	for _, name := range names {
 		what := fmt.Sprintf("%s (%d methods)", name, len(set.Methods(name)))
@@ -182,5 +125,5 @@ func readyLine(cfg *Config, set *connectors.Set) string {
 	if len(list) > 0 {
 		what = "connectors " + strings.Join(list, ", ")
 	}
-	return fmt.Sprintf("worker ready: runtime %s, task queue %s, %s", cfg.Runtime, strings.Join(queues, ", "), what)
+	return fmt.Sprintf("worker ready: runtime %s, task queue %s, %s", o.Runtime, strings.Join(queues, ", "), what)
 }

@@ -218,7 +218,7 @@ func (r *onceRun) finish(ctx context.Context) (signals.Outcome, error) {
 			out.Result = result.Value
 			return out, nil
 		case sandbox.Failed:
-			f := activities.Failure(result)
+			f := activities.WireFailure(result)
 			return r.failed(f.Message, f.Position), nil
 		case sandbox.Blocked:
 			if err := r.sleep(ctx, result.Timers); err != nil {

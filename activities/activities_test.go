@@ -179,7 +179,7 @@ func TestResultsAreWordedForModels(t *testing.T) {
 		"could not be recorded durably (not serializable": {Kind: sandbox.NotSerializable, Subject: "x", Message: "circular"},
 		"divergence": {Kind: sandbox.Diverged, Message: "divergence", Seq: seq},
 	} {
-		got := wireFailure(sandbox.Result{Failure: f})
+		got := WireFailure(sandbox.Result{Failure: f})
 		require.Contains(t, got.Message, want)
 		require.Equal(t, f.Kind == sandbox.Diverged, got.Diverged != nil)
 	}

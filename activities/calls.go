@@ -45,31 +45,6 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	}
 }
 
-// lookupMethods are what programs ask codemode itself. Activities of codemode have names of the same form.
-var lookupMethods = []string{
-	signals.CatalogueSearch, signals.CatalogueDescribe, runMethod, signals.CatalogueUTCPSearch, signals.CatalogueUTCPList,
-	signals.CatalogueUTCPInfo, signals.CatalogueUTCPKeys, signals.CatalogueUTCPInterface, signals.CatalogueUTCPInterfaces,
-}
-
-func admitLookup(method string) sandbox.Admission {
-	if !slices.Contains(lookupMethods, method) {
-		return refused(fmt.Errorf("Tool %q not found", method)) //nolint:staticcheck // the reference's words
-	}
-	return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
-}
-
-// check looks a call up, checks its arguments, and tells whether it needs a person's approval.
-func check(set *connectors.Set, c sandbox.Call) (method *connectors.Bound, approval bool, err error) {
-	if method, err = set.Lookup(c.Connector, c.Method); err != nil {
-		return nil, false, err
-	}
-	if err = method.Validate(c.Args); err != nil {
-		return nil, false, err
-	}
-	approval, err = method.NeedsApproval(c.Args)
-	return method, approval, err
-}
-
 // queue is the task queue of a connector's calls, empty for the runtime's.
 func (a *Activities) queue(runtime, connector string) string {
 	if slices.Contains(a.OwnQueues, connector) {
@@ -77,13 +52,6 @@ func (a *Activities) queue(runtime, connector string) string {
 	}
 	return ""
 }
-
-func refused(err error) sandbox.Admission {
-	return sandbox.Admission{Refused: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}, Class: string(signals.Read)}
-}
-
-// maxMessage cuts the texts of errors, in bytes.
-const maxMessage = 8192
 
 // Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
 // Temporal's retries.

@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors"
@@ -61,7 +60,7 @@ func wireError(e *sandbox.CallError) *signals.CallError {
 func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.PassResult {
 	result := signals.PassResult{
 		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
-		Logs: r.Logs, Lines: r.Lines, Failure: wireFailure(r),
+		Logs: r.Logs, Lines: r.Lines, Failure: WireFailure(r),
 	}
 	if r.Oversize > 0 {
 		result.Omitted = signals.TooLarge("The final result", r.Oversize, payload.MaxValueBytes(a.DataConverter))
@@ -119,25 +118,4 @@ func wireEntry(e sandbox.Entry) signals.Entry {
 		At: e.At, Class: signals.Class(e.Class), Approval: e.Approval, Ephemeral: e.Ephemeral, Nested: e.Nested, Dropped: e.Dropped,
 		Position: (*signals.Position)(e.Position),
 	}
-}
-
-// wireFailure words a failure as outcomes show it.
-func wireFailure(r sandbox.Result) *signals.PassFailure {
-	f := r.Failure
-	if f == nil {
-		return nil
-	}
-	out := &signals.PassFailure{Message: f.Message, Position: (*signals.Position)(f.Position), Stopped: r.Stopped}
-	switch f.Kind {
-	case sandbox.Diverged:
-		out.Diverged = &f.Seq
-	case sandbox.BudgetExceeded:
-	case sandbox.TooLarge:
-		out.Message = signals.TooLarge(f.Subject, f.Size, f.Limit)
-	case sandbox.NotSerializable:
-		out.Message = signals.NotSerializable(f.Subject, f.Message)
-	default:
-		out.Message = fmt.Sprintf("Code execution failed: %s", f.Message)
-	}
-	return out
 }

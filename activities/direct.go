@@ -119,6 +119,3 @@ type noSnippets struct{}
 func (noSnippets) Get(context.Context, string, int) (*signals.Snippet, error) { return nil, nil }
 
 func (noSnippets) List(context.Context) ([]signals.Snippet, error) { return nil, nil }
-
-// Failure words how a program failed, as outcomes show it.
-func Failure(r sandbox.Result) *signals.PassFailure { return wireFailure(r) }

@@ -7,15 +7,10 @@ import (
 	"maps"
 	"strings"
 
-	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/converter"
-
-	"github.com/temporal-codemode/codemode/activities/snippets"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
-	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // snippetReader reads the runtime's snippets; lists come without code.
@@ -30,23 +25,6 @@ type lookups struct {
 	catalogue  *discovery.Catalogue
 	snippets   snippetReader
 	hints      map[string]string
-}
-
-// lookups answers for a runtime out of an activity.
-func (a *Activities) lookups(ctx context.Context, runtime string) lookups {
-	return lookups{
-		connectors: a.Connectors, catalogue: a.catalogue(), hints: a.Hints,
-		snippets: snippets.Store{Client: activity.GetClient(ctx), Runtime: runtime, DataConverter: a.DataConverter},
-	}
-}
-
-// Catalogue is the activity by which clients, which know no connectors, search and describe.
-func (a *Activities) Catalogue(ctx context.Context, in signals.CatalogueInput) (converter.RawValue, error) {
-	answer, err := a.lookups(ctx, in.Runtime).answer(ctx, in)
-	if err != nil {
-		return converter.RawValue{}, err
-	}
-	return payload.Raw(answer)
 }
 
 // runMethod finds the snippet that a program runs; it is no look-up of clients.
@@ -177,4 +155,30 @@ func (l lookups) run(ctx context.Context, name string, input json.RawMessage) (a
 		return nil, fmt.Errorf("the input of snippet %q is invalid: %s", name, problems)
 	}
 	return map[string]any{"source": s.Code, "version": s.Version}, nil
+}
+
+// methodsBytes bounds one page of methods; history takes less than 2 MiB.
+const methodsBytes = 1_000_000
+
+// methods lists all methods, a page at a time, as far as their schemas leave room.
+func (l lookups) methods(from int) signals.Methods {
+	page := signals.Methods{Methods: []signals.Method{}}
+	size, at := 0, 0
+	for _, connector := range l.connectors.Names() {
+		for _, b := range l.connectors.Methods(connector) {
+			if at++; at <= from {
+				continue
+			}
+			m := l.method(b.Path())
+			if m == nil {
+				continue // gone since
+			}
+			if size += len(m.Description) + len(m.InputSchema) + 200; size > methodsBytes && len(page.Methods) > 0 {
+				page.Next = at - 1
+				return page
+			}
+			page.Methods = append(page.Methods, *m)
+		}
+	}
+	return page
 }

@@ -27,29 +27,3 @@ func (l lookups) utcp(in signals.CatalogueInput) (answer any, ok bool) {
 	}
 	return nil, false
 }
-
-// methodsBytes bounds one page of methods; history takes less than 2 MiB.
-const methodsBytes = 1_000_000
-
-// methods lists all methods, a page at a time, as far as their schemas leave room.
-func (l lookups) methods(from int) signals.Methods {
-	page := signals.Methods{Methods: []signals.Method{}}
-	size, at := 0, 0
-	for _, connector := range l.connectors.Names() {
-		for _, b := range l.connectors.Methods(connector) {
-			if at++; at <= from {
-				continue
-			}
-			m := l.method(b.Path())
-			if m == nil {
-				continue // gone since
-			}
-			if size += len(m.Description) + len(m.InputSchema) + 200; size > methodsBytes && len(page.Methods) > 0 {
-				page.Next = at - 1
-				return page
-			}
-			page.Methods = append(page.Methods, *m)
-		}
-	}
-	return page
-}

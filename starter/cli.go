@@ -141,7 +141,7 @@ func (c *cli) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	cm, err := codemode.NewClient(temporal, codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter, Namespace: options.Namespace})
+	cm, err := codemode.NewClient(temporal, codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter})
 	if err != nil {
 		temporal.Close()
 		return nil, err

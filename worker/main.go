@@ -96,7 +96,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return codemode.RunWorker(ctx, config, codemode.RunOptions{
+	options, err := config.Options()
+	if err != nil {
+		return usageError{err}
+	}
+	return codemode.RunWorker(ctx, options, codemode.RunOptions{
 		Client: server, Log: log, Build: build, Ready: func(line string) { fmt.Println(line) },
 	})
 }

@@ -69,6 +69,6 @@ func startRunner(t *testing.T) *conformance.Runner {
 	c, err := conformance.Dial(s.Address())
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	_ = codemode.EnsureSearchAttributes(ctx, c, "") // here, so that workers do not race for it
+	_ = codemode.EnsureSearchAttributes(ctx, c) // here, so that workers do not race for it
 	return conformance.NewRunner(c, s.Address())
 }

@@ -31,7 +31,11 @@ func runWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return codemode.RunWorker(ctx, cfg, codemode.RunOptions{
+	options, err := cfg.Options()
+	if err != nil {
+		return err
+	}
+	return codemode.RunWorker(ctx, options, codemode.RunOptions{
 		Client: client.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS")},
 		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready:  func(line string) { fmt.Println(line) },

@@ -96,11 +96,13 @@ func TestSecretsStaySecret(t *testing.T) {
 
 	cfg, err := codemode.LoadConfig(file)
 	require.NoError(t, err)
+	options, err := cfg.Options()
+	require.NoError(t, err)
 	var log safeBuffer
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- codemode.RunWorker(ctx, cfg, codemode.RunOptions{
+		ended <- codemode.RunWorker(ctx, options, codemode.RunOptions{
 			Client: client.Options{HostPort: shared.server.Address()}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			Ready: func(line string) { ready <- line },
 		})
