@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -61,7 +62,7 @@ func (c *Client) decide(ctx context.Context, id, name string, decision any) (sig
 	defer stop()
 	var v signals.Verdict
 	err := c.update(guarded, id, name, decision, &v)
-	if !isNotFound(err) {
+	if !rpcerr.NotFound(err) {
 		return v, guardError(guarded, err)
 	}
 	record, err := c.Show(ctx, id)

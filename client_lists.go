@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -90,7 +91,7 @@ func (c *Client) shows(ctx context.Context, executions []*workflow.WorkflowExecu
 	for i, w := range executions {
 		group.Go(func() error {
 			r, err := c.Show(ctx, executionID(w))
-			if err != nil && (ctx.Err() != nil || isService(err)) {
+			if err != nil && (ctx.Err() != nil || rpcerr.Service(err)) {
 				return err
 			}
 			if err != nil {

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/temporal-codemode/codemode/internal/namespace"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -23,7 +25,7 @@ import (
 // which takes a server up to half a minute after the execution's end.
 func (c *Client) Delete(ctx context.Context, id string) (bool, error) {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -61,7 +63,7 @@ func (c *Client) forget(ctx context.Context, id string) error {
 func (c *Client) deleteRuns(ctx context.Context, workflowID string) (known bool, err error) {
 	for {
 		d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-		if isNotFound(err) {
+		if rpcerr.NotFound(err) {
 			return known, c.deleteEarlierRuns(ctx, workflowID, known)
 		}
 		if err != nil {
@@ -101,10 +103,10 @@ func (c *Client) deleteRun(ctx context.Context, run *commonpb.WorkflowExecution)
 	})
 	for every := 5 * time.Millisecond; err == nil; every = min(2*every, 200*time.Millisecond) {
 		if _, err = c.temporal.DescribeWorkflowExecution(ctx, run.WorkflowId, run.RunId); err == nil {
-			err = pause(ctx, every)
+			err = wait.For(ctx, every)
 		}
 	}
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil
 	}
 	return fmt.Errorf("delete %s: %w", run.WorkflowId, err)
@@ -197,7 +199,7 @@ func (c *Client) current(ctx context.Context, newest string) ([]*workflow.Workfl
 		if err != nil || shown || time.Since(began) > listLag {
 			return found, err
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 20*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -33,7 +34,7 @@ func (c *Client) RollbackWith(ctx context.Context, id string, r signals.Rollback
 	err = guardError(guarded, err)
 	stop()
 	switch {
-	case isNotFound(err):
+	case rpcerr.NotFound(err):
 		return c.rollbackClosed(ctx, id, r)
 	case err != nil:
 		return nothingUndone(), err
@@ -80,7 +81,7 @@ func (c *Client) waitEnd(ctx context.Context, id string) (signals.Outcome, error
 func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
 	workflowID := signals.WorkflowID(c.runtime, id)
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return nothingUndone(), ErrNotFound
 	}
 	if err != nil {
@@ -140,11 +141,11 @@ func (c *Client) startRollback(ctx context.Context, in signals.RollbackInput) (s
 		),
 	}
 	run, err := c.temporal.ExecuteWorkflow(guarded, o, signals.RollbackWorkflow, payload.MustRaw(in))
-	if withoutAttributes(err) {
+	if rpcerr.UnknownSearchAttribute(err) {
 		o.TypedSearchAttributes = temporal.SearchAttributes{}
 		run, err = c.temporal.ExecuteWorkflow(guarded, o, signals.RollbackWorkflow, payload.MustRaw(in))
 	}
-	if err != nil && !alreadyStarted(err) {
+	if err != nil && !rpcerr.AlreadyStarted(err) {
 		return nothingUndone(), guardError(guarded, err)
 	}
 	if err == nil {
@@ -168,7 +169,7 @@ func (c *Client) join(ctx context.Context, h *history.History, r *signals.Record
 	n := 0
 	for undoable(r.Log) || n > 0 {
 		rollback, err := history.Read(ctx, c.temporal, c.dc, signals.RollbackID(signals.WorkflowID(c.runtime, r.ID), n+1), "")
-		if isNotFound(err) {
+		if rpcerr.NotFound(err) {
 			break
 		}
 		if err != nil {

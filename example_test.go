@@ -13,10 +13,6 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-type order struct {
-	ID int `json:"id" jsonschema:"description=Order number"`
-}
-
 func ExampleClient_Execute() {
 	ctx, c := context.Background(), connect()
 	outcome, err := c.Execute(ctx, "return await shop.status({ id: 7 })", codemode.ExecuteOptions{Purpose: "Where is order 7?"})

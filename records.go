@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -17,7 +18,7 @@ import (
 // a worker tells what is pending right now.
 func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 	h, err := c.history(ctx, id)
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -160,7 +161,7 @@ func (c *Client) query(ctx context.Context, id, name string, out any, args ...an
 // closedOutcome is the outcome of an execution that takes no updates any more; of an unknown one, an error outcome.
 func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome, error) {
 	h, err := c.history(ctx, id)
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return signals.ErrorOutcome(id, signals.NoExecution(id)), ErrNotFound
 	}
 	if err != nil {

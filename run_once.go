@@ -12,6 +12,8 @@ import (
 	"github.com/temporal-codemode/codemode/activities"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/internal/ask"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -109,11 +111,13 @@ func (r *Once) Ask(ctx context.Context, question signals.CatalogueInput) (json.R
 }
 
 // Methods lists what programs can call.
-func (r *Once) Methods(ctx context.Context) ([]signals.Method, error) { return allMethods(ctx, r.Ask) }
+func (r *Once) Methods(ctx context.Context) ([]signals.Method, error) {
+	return ask.Catalogue(r.Ask).Methods(ctx)
+}
 
 // Method tells about one method; nil where there is none.
 func (r *Once) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
-	return oneMethod(ctx, r.Ask, connector, method)
+	return ask.Catalogue(r.Ask).Method(ctx, connector, method)
 }
 
 // maxTypes is how long types in a tool's description may get; programs can always ask for more.
@@ -121,7 +125,7 @@ const maxTypes = 24_000
 
 // Tool is what a model is offered: the description has the types of all methods, if they are not too many.
 func (r *Once) Tool(ctx context.Context, o ToolOptions) (signals.Tool, error) {
-	tool, err := askTool(ctx, r.Ask, o)
+	tool, err := ask.Catalogue(r.Ask).Tool(ctx, o.Description, o.Hints)
 	if err != nil || o.Description != "" {
 		return tool, err
 	}
@@ -218,7 +222,7 @@ func (r *onceRun) finish(ctx context.Context) (signals.Outcome, error) {
 			out.Result = result.Value
 			return out, nil
 		case sandbox.Failed:
-			f := activities.WireFailure(result)
+			f := result.PassFailure()
 			return r.failed(f.Message, f.Position), nil
 		case sandbox.Blocked:
 			if err := r.sleep(ctx, result.Timers); err != nil {
@@ -229,19 +233,19 @@ func (r *onceRun) finish(ctx context.Context) (signals.Outcome, error) {
 }
 
 // sleep waits for the next timer of the program; no call blocks a pass here.
-func (r *onceRun) sleep(ctx context.Context, timers []sandbox.Timer) error {
+func (r *onceRun) sleep(ctx context.Context, timers []signals.Timer) error {
 	if len(timers) == 0 {
 		return fmt.Errorf("run %s: a pass ended without a reason", r.id)
 	}
 	next := timers[0]
 	if due := time.UnixMilli(next.Due); due.Before(r.ends) {
-		if err := pause(ctx, time.Until(due)); err != nil {
+		if err := wait.For(ctx, time.Until(due)); err != nil {
 			return err
 		}
-	} else if err := pause(ctx, time.Until(r.ends)); err != nil {
+	} else if err := wait.For(ctx, time.Until(r.ends)); err != nil {
 		return err
 	}
-	r.pass.Log = append(r.pass.Log, sandbox.Entry{Timer: true, ID: next.ID, At: next.Due})
+	r.pass.Log = append(r.pass.Log, signals.Entry{Timer: true, ID: next.ID, At: next.Due})
 	return nil
 }
 
@@ -253,10 +257,10 @@ func (r *onceRun) outcome(status signals.Status) signals.Outcome {
 		}
 		call := signals.Call{
 			Seq: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, Result: e.Value, State: signals.Applied,
-			Class: signals.Class(e.Class), Position: (*signals.Position)(e.Position), SettledAt: e.At,
+			Class: e.Class, Position: e.Position, SettledAt: e.At,
 		}
-		if e.Err != nil {
-			call.State, call.Error, call.ErrorName = signals.Errored, e.Err.Message, e.Err.Name
+		if e.Error != nil {
+			call.State, call.Error, call.ErrorName = signals.Errored, e.Error.Message, e.Error.Name
 		}
 		out.Calls = append(out.Calls, call)
 	}

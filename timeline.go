@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -25,7 +26,7 @@ type Pass struct {
 // Timeline lists the recorded passes of an execution, oldest first; nil where there is no such execution.
 func (c *Client) Timeline(ctx context.Context, id string) ([]Pass, error) {
 	h, err := c.history(ctx, id)
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -71,7 +72,7 @@ func passOf(r signals.PassResult) Pass {
 func (c *Client) HistoryLength(ctx context.Context, id string) (int64, error) {
 	workflowID := signals.WorkflowID(c.runtime, id)
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return 0, ErrNotFound
 	}
 	length := d.GetWorkflowExecutionInfo().GetHistoryLength()
@@ -79,7 +80,7 @@ func (c *Client) HistoryLength(ctx context.Context, id string) (int64, error) {
 		d, err = c.temporal.DescribeWorkflowExecution(ctx, signals.RollbackID(workflowID, n), "")
 		length += d.GetWorkflowExecutionInfo().GetHistoryLength()
 	}
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		err = nil
 	}
 	return length, err

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/temporal-codemode/codemode/internal/namespace"
-	"github.com/temporal-codemode/codemode/signals"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode/internal/namespace"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // EnsureSearchAttributes registers CodemodeRuntime and CodemodeStatus where that is allowed. An error means that the

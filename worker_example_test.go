@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/connectors"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
 )
+
+type order struct {
+	ID int `json:"id" jsonschema:"Order number"`
+}
 
 // shop is a connector of Go functions.
 func shop() connectors.Connector {

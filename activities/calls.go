@@ -31,16 +31,16 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return admitLookup(c.Method)
 	}
-	method, approval, err := check(h.Connectors, c)
+	method, approval, err := h.Connectors.Check(c.Connector, c.Method, c.Args)
 	if err != nil {
-		return refused(err)
+		return sandbox.Refuse(err)
 	}
 	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient
 	return sandbox.Admission{
 		Gated: gated, EveryCall: !gated && !method.MayNeedApproval(),
 		Approval:  approval || method.ResolvedByClient, // it waits for a person
-		Class:     string(method.Class),
+		Class:     method.Class,
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,
 	}
 }
@@ -69,7 +69,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	}
 	method, err := h.Connectors.Lookup(c.Connector, c.Method)
 	if err != nil {
-		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Fail(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	if errors.As(err, &retryable) || errors.As(err, &unknown) || limited.Err() != nil {
 		return sandbox.Settlement{Escalate: true}
 	}
-	return sandbox.Settlement{Err: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}}
+	return sandbox.Fail(err)
 }
 
 func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
@@ -186,7 +186,7 @@ func callFailure(ctx context.Context, err error) error {
 }
 
 func applicationError(kind, message string, retryable bool, delay time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, maxMessage), kind, temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind, temporal.ApplicationErrorOptions{
 		NonRetryable: !retryable, NextRetryDelay: delay, Category: temporal.ApplicationErrorCategoryBenign,
 	})
 }

@@ -28,14 +28,14 @@ func (d *Direct) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return admitLookup(c.Method)
 	}
-	method, approval, err := check(d.Connectors, c)
+	method, approval, err := d.Connectors.Check(c.Connector, c.Method, c.Args)
 	switch {
 	case err != nil:
-		return refused(err)
+		return sandbox.Refuse(err)
 	case approval:
-		return refused(fmt.Errorf("%s needs a person's approval, which this run has no way to ask for", method.Path()))
+		return sandbox.Refuse(fmt.Errorf("%s needs a person's approval, which this run has no way to ask for", method.Path()))
 	}
-	return sandbox.Admission{Class: string(method.Class), EveryCall: !method.MayNeedApproval()}
+	return sandbox.Admission{Class: method.Class, EveryCall: !method.MayNeedApproval()}
 }
 
 // Attempts of a call whose connector asks for another one.
@@ -80,7 +80,7 @@ func (d *Direct) invoke(ctx context.Context, method *connectors.Bound, c connect
 }
 
 func failedCall(err error) sandbox.Settlement {
-	e := &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}
+	e := &signals.CallError{Message: signals.Cut(err.Error(), sandbox.MaxMessage)}
 	var unknown *connectors.OutcomeUnknownError
 	if errors.As(err, &unknown) {
 		e.Name = signals.OutcomeUnknown

@@ -48,11 +48,11 @@ func (l lookups) call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		value, err = l.answer(ctx, in.CatalogueInput)
 	}
 	if err != nil {
-		return sandbox.Settlement{Err: &sandbox.CallError{Message: signals.Cut(fmt.Sprintf("codemode.%s: %v", c.Method, err), maxMessage)}}
+		return sandbox.Fail(fmt.Errorf("codemode.%s: %w", c.Method, err))
 	}
 	text, err := signals.Marshal(value)
 	if err != nil {
-		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Fail(err)
 	}
 	return sandbox.Settlement{Value: text}
 }
@@ -86,7 +86,7 @@ func (l lookups) method(target string) *signals.Method {
 		return nil
 	}
 	m := &signals.Method{
-		Connector: b.Connector, Method: b.Method.Name, Description: b.Description, Class: signals.Class(b.Class),
+		Connector: b.Connector, Method: b.Method.Name, Description: b.Description, Class: b.Class,
 		RequiresApproval: b.MayNeedApproval(), Revertable: b.Revert != nil, InputSchema: b.InputSchema,
 	}
 	if b.Arguments != nil {

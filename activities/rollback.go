@@ -3,17 +3,16 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 
 	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -44,7 +43,7 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 	undone := h.Undone()
 	for n := 1; n <= in.Before; n++ {
 		before, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, signals.RollbackID(in.WorkflowID, n), "")
-		if err != nil && !notFound(err) {
+		if err != nil && !rpcerr.NotFound(err) {
 			return signals.RollbackPlan{}, fmt.Errorf("read rollback %d of %s: %w", n, in.ExecutionID, err)
 		}
 		if err == nil {
@@ -66,7 +65,7 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 // readRun folds the log of a run, which if it is open took up so many passes; 0 is all.
 func (a *Activities) readRun(ctx context.Context, workflowID, runID string, passes int) (*history.History, *signals.Log, error) {
 	h, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, workflowID, runID)
-	if notFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil, nil, applicationError(signals.ErrorConnector, "its history is no longer kept by the server", false, 0)
 	}
 	if err != nil {
@@ -80,11 +79,6 @@ func (a *Activities) readRun(ctx context.Context, workflowID, runID string, pass
 		return nil, nil, fmt.Errorf("fold the log of %s: %w", workflowID, err)
 	}
 	return h, log, nil
-}
-
-func notFound(err error) bool {
-	var none *serviceerror.NotFound
-	return errors.As(err, &none)
 }
 
 // targets are in reverse settle order.

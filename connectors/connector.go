@@ -5,21 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Class says how often a method may run for one call.
-type Class string
+type Class = signals.Class
 
 const (
 	// Read has no effect: it may run any number of times.
-	Read Class = "read"
+	Read = signals.Read
 	// Idempotent has an effect that repeating under the same key does not add to.
-	Idempotent Class = "idempotent"
+	Idempotent = signals.Idempotent
 	// Write is everything else. It runs at most once for one call.
-	Write Class = "write"
+	Write = signals.Write
 )
 
-func (c Class) valid() bool { return c == Read || c == Idempotent || c == Write }
+func validClass(c Class) bool { return c == Read || c == Idempotent || c == Write }
 
 // Context is what a method is given beside its arguments. It is cancelled when
 // nobody waits for the result any more.
@@ -147,7 +149,7 @@ func checkMethod(connector string, m Method) error {
 	if m.Execute == nil && !m.ResolvedByClient {
 		return fmt.Errorf("Connector %q tool %q has no Execute function.", connector, m.Name)
 	}
-	if m.Class != "" && !m.Class.valid() {
+	if m.Class != "" && !validClass(m.Class) {
 		return fmt.Errorf("Connector %q tool %q has the unknown class %q — use %q, %q or %q.",
 			connector, m.Name, m.Class, Read, Idempotent, Write)
 	}

@@ -59,7 +59,7 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 		if r.Pattern == "" {
 			return nil, ConfigErrorf("Connector %q has a rule without a pattern — name a tool, or use \"*\" for all.", connector)
 		}
-		if r.Class != "" && !r.Class.valid() {
+		if r.Class != "" && !validClass(r.Class) {
 			return nil, ConfigErrorf("Rule %q of connector %q has the unknown class %q — use %q, %q or %q.",
 				r.Pattern, connector, r.Class, Read, Idempotent, Write)
 		}

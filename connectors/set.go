@@ -132,6 +132,18 @@ func (s *Set) Lookup(connector, method string) (*Bound, error) {
 	return nil, &NotFoundError{Connector: connector, Method: method, Near: words.Nearest(method, names)}
 }
 
+// Check looks a call up, checks its arguments, and tells whether it needs a person's approval.
+func (s *Set) Check(connector, method string, args json.RawMessage) (b *Bound, approval bool, err error) {
+	if b, err = s.Lookup(connector, method); err != nil {
+		return nil, false, err
+	}
+	if err = b.Validate(args); err != nil {
+		return nil, false, err
+	}
+	approval, err = b.NeedsApproval(args)
+	return b, approval, err
+}
+
 // Methods lists a connector's methods in the order in which it gave them; none
 // when it is not available.
 func (s *Set) Methods(connector string) []*Bound {

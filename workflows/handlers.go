@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
@@ -99,7 +100,7 @@ func decide[T signals.Message](e *execution) func(workflow.Context, T) signals.V
 
 func (e *execution) admitWaiter() error {
 	if e.waiters >= maxWaiters {
-		return errors.New(busyMessage)
+		return temporal.NewApplicationError(busyMessage, signals.ErrorBusy)
 	}
 	return nil
 }

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -57,7 +58,7 @@ func (s Store) query(ctx context.Context, name string, into any, query string, a
 		QueryRejectCondition: enums.QUERY_REJECT_CONDITION_NOT_OPEN,
 	})
 	switch {
-	case isNotFound(err):
+	case rpcerr.NotFound(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("read snippet %q: %w", name, err)
@@ -141,7 +142,7 @@ func (s Store) Restore(ctx context.Context, name string, r signals.RestoreSnippe
 	err := s.retried(ctx, func() error {
 		return s.update(ctx, name, signals.UpdateRestore, &restored.SnippetVersion, payload.MustRaw(r))
 	})
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -158,7 +159,7 @@ func (s Store) Delete(ctx context.Context, name string) (bool, error) {
 	}
 	var existed bool
 	err := s.update(ctx, name, signals.UpdateDelete, &existed)
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -184,7 +185,7 @@ func (s Store) retried(ctx context.Context, try func() error) error {
 		err := try()
 		var app *temporal.ApplicationError
 		gone := errors.As(err, &app) && (app.Type() == "Deleted" || app.Type() == "AcceptedUpdateCompletedWorkflow")
-		if !gone || attempt == 5 || !pause(ctx, 100*time.Millisecond) {
+		if !gone || attempt == 5 || wait.For(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
 	}
@@ -205,24 +206,8 @@ func (s Store) awaitListed(ctx context.Context, name string, version int) {
 				listed = snippet.Version
 			}
 		}
-		if err != nil || version == 0 && listed == 0 || version > 0 && listed >= version || !pause(ctx, every) {
+		if err != nil || version == 0 && listed == 0 || version > 0 && listed >= version || wait.For(ctx, every) != nil {
 			return
 		}
 	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func isNotFound(err error) bool {
-	var notFound *serviceerror.NotFound
-	return errors.As(err, &notFound)
 }

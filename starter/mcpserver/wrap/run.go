@@ -14,6 +14,7 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Options of a wrapper. The zero value runs programs in hardened child processes.
@@ -54,9 +55,9 @@ func (h host) Admit(c sandbox.Call) sandbox.Admission {
 		err = method.Validate(c.Args)
 	}
 	if err != nil {
-		return sandbox.Admission{Refused: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Admission{Refused: &signals.CallError{Message: err.Error()}}
 	}
-	return sandbox.Admission{Class: string(method.Class), EveryCall: true}
+	return sandbox.Admission{Class: method.Class, EveryCall: true}
 }
 
 // Call makes a call.
@@ -67,7 +68,7 @@ func (h host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		value, err = method.Invoke(connectors.Context{Context: ctx, ExecutionID: h.session, Seq: c.Seq, Attempt: 1}, c.Args)
 	}
 	if err != nil {
-		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Settlement{Err: &signals.CallError{Message: err.Error()}}
 	}
 	return sandbox.Settlement{Value: value}
 }
@@ -99,7 +100,7 @@ func (o Options) run(ctx context.Context, code string, h host) *mcp.CallToolResu
 			return failed("Execution timed out")
 		}
 		for _, t := range r.Timers[:min(1, len(r.Timers))] {
-			pass.Log = append(pass.Log, sandbox.Entry{Timer: true, ID: t.ID, At: t.Due})
+			pass.Log = append(pass.Log, signals.Entry{Timer: true, ID: t.ID, At: t.Due})
 		}
 	}
 }
@@ -110,7 +111,7 @@ const (
 	resultBytes   = 4 << 20
 )
 
-func wait(ctx context.Context, timers []sandbox.Timer) bool {
+func wait(ctx context.Context, timers []signals.Timer) bool {
 	if len(timers) == 0 {
 		return false
 	}
