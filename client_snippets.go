@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/temporal-codemode/codemode/activities/snippets"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/snippets"
 	"github.com/temporal-codemode/codemode/signals"
 )
 

@@ -140,15 +140,6 @@ func ExampleNewClient() {
 	fmt.Println(c != nil, err)
 }
 
-func ExampleNormalizeCode() {
-	fmt.Println(codemode.NormalizeCode("```js\nconst a = 1;\na + 1\n```"))
-	// Output:
-	// async () => {
-	// const a = 1;
-	// return (a + 1)
-	// }
-}
-
 func ExampleTruncateResult() {
 	long := json.RawMessage(`["first","second","third","fourth","fifth","sixth"]`)
 	short := codemode.TruncateResult(long, codemode.TruncateOptions{MaxChars: 50})

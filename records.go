@@ -9,7 +9,7 @@ import (
 
 	"go.temporal.io/sdk/converter"
 
-	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )

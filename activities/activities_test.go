@@ -18,6 +18,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -107,7 +108,7 @@ func TestAdmission(t *testing.T) {
 	for _, name := range []string{"Dispose", "PassEnd", "RollbackPlan", "Pass", "Catalogue", "methods", ""} {
 		require.NotNil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
 	}
-	for _, name := range lookupMethods {
+	for _, name := range lookup.Methods {
 		require.Nil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
 	}
 }
@@ -191,13 +192,13 @@ func TestClientsLearnWhatAMethodTakes(t *testing.T) {
 	m.Revert = func(connectors.Context, json.RawMessage, json.RawMessage) error { return nil }
 	m.RequiresApproval, m.Description, m.InputSchema = true, "Refund an order.", json.RawMessage(`{"type":"object"}`)
 	a := testActivities(t, m)
-	answer, err := lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
+	answer, err := lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
 	require.NoError(t, err)
 	require.Equal(t, &signals.Method{
 		Connector: "store", Method: "refund", Description: "Refund an order.", Class: signals.Idempotent, RequiresApproval: true, Revertable: true,
 		InputSchema: json.RawMessage(`{"type":"object"}`),
 	}, answer)
-	answer, err = lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
+	answer, err = lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
 	require.NoError(t, err)
 	require.Nil(t, answer)
 }

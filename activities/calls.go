@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -22,14 +23,14 @@ import (
 type host struct {
 	*Activities
 	in      signals.PassInput
-	lookups lookups
+	lookups lookup.Lookups
 	job     *job
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
 func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
-		return admitLookup(c.Method)
+		return lookup.Admit(c.Method)
 	}
 	method, approval, err := h.Connectors.Check(c.Connector, c.Method, c.Args)
 	if err != nil {
@@ -90,7 +91,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
 	defer cancel()
-	return h.lookups.call(limited, c)
+	return h.lookups.Call(limited, c)
 }
 
 // Call is the activity of every gated call, and of every undoing of one; its type in history is <connector>.<method>

@@ -10,8 +10,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )

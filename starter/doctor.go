@@ -15,6 +15,8 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 // check is one line of doctor.
@@ -24,7 +26,7 @@ type check struct {
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`
 	// Methods are those of a connector.
-	Methods []codemode.Policy `json:"methods,omitempty"`
+	Methods []config.Policy `json:"methods,omitempty"`
 }
 
 func (c *cli) doctorVerb() *cobra.Command {
@@ -73,7 +75,7 @@ func checksAnswer(list []check) answer {
 // checkSandbox looks at this host; a worker on another one tells of its own when it starts.
 func checkSandbox() check {
 	result := check{Check: "sandbox"}
-	layers, err := codemode.SandboxLayers(sandbox.IsolatedOptions{Children: 1})
+	layers, err := codemodeworker.SandboxLayers(sandbox.IsolatedOptions{Children: 1})
 	if err != nil {
 		result.Detail, result.Fix = err.Error(), "programs cannot run in child processes on this host"
 		return result

@@ -33,6 +33,8 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals/payload"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 const (
@@ -80,7 +82,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	config, err := codemode.LoadConfig(f.config)
+	config, err := config.Load(f.config)
 	if errors.Is(err, os.ErrNotExist) {
 		err = fmt.Errorf("%w: name it with --config FILE", err)
 	}
@@ -100,7 +102,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return codemode.RunWorker(ctx, options, codemode.RunOptions{
+	return codemodeworker.Run(ctx, options, codemodeworker.RunOptions{
 		Client: server, Log: log, Build: build, Ready: func(line string) { fmt.Println(line) },
 	})
 }

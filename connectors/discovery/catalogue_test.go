@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 func TestDefinitionsAreDeclaredOnceForAllMethods(t *testing.T) {
@@ -120,7 +122,7 @@ func TestDescribeStaysWithinItsBudget(t *testing.T) {
 	d := c.Describe("big.m")
 	raw, err := json.Marshal(d)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, Tokens(string(raw)), 1500)
+	assert.LessOrEqual(t, tokens.Count(string(raw)), 1500)
 	assert.Contains(t, d.Types, "type MInput = {\n    ", "input first")
 	assert.Contains(t, d.Types[:strings.Index(d.Types, "type MOutput")], "field_399: ", "what is required is never left out")
 	assert.Contains(t, d.Types, `// Left out for length; codemode.describe("big.<type>") shows one:`+"\n")
@@ -140,7 +142,7 @@ func TestOverviewOfALargeConnector(t *testing.T) {
 	c := New(set)
 	d := c.Describe("service3")
 	assert.Equal(t, "connector", d.Kind)
-	assert.LessOrEqual(t, Tokens(d.Types), connectorBudget)
+	assert.LessOrEqual(t, tokens.Count(d.Types), connectorBudget)
 	assert.Regexp(t, `^service3 has 1,000 methods, too many to show here\.\nFind one: codemode\.search\("what you want", \{ connector: "service3" \}\)\.`+
 		` See its types: codemode\.describe\("service3\.<method>"\)\.\n\nMethods by subject, with examples:\n- \w+ \(\d+\): \w+, `, d.Types)
 	assert.Greater(t, strings.Count(d.Types, "\n- "), 30)
@@ -150,26 +152,6 @@ func TestOverviewOfALargeConnector(t *testing.T) {
 	}
 	tagged := New(set).Describe("service3")
 	assert.Contains(t, tagged.Types, "\n- all of it (1,000): ")
-}
-
-func TestToolDescriptionIsShortAndFlat(t *testing.T) {
-	names := []string{"github", "stripe", "kubernetes", "filesystem", "memory"}
-	hints := map[string]string{}
-	for _, name := range names {
-		hints[name] = "for everything about " + name
-	}
-	text := ToolDescription(names, hints, "")
-	assert.LessOrEqual(t, Tokens(text), 500)
-	for _, said := range []string{
-		"`github`, `stripe`, `kubernetes`, `filesystem`, `memory` and `codemode`", "codemode.search(", "codemode.describe(", "TypeScript", "Promise.all",
-		"approval", "paused", "codemode.step(", "fetch", "Never guess",
-	} {
-		assert.Contains(t, text, said)
-	}
-	none := ToolDescription(nil, nil, "")
-	assert.Contains(t, none, "The only globals are `codemode`, beside standard JavaScript")
-	assert.NotContains(t, none, "Connectors\n")
-	assert.Equal(t, "- `a` — one line", ToolDescription([]string{"a"}, map[string]string{"a": " one\nline "}, "")[strings.LastIndex(ToolDescription([]string{"a"}, map[string]string{"a": " one\nline "}, ""), "\n")+1:])
 }
 
 func TestSearchFiltersAndLimits(t *testing.T) {
@@ -281,22 +263,4 @@ func TestManyGoroutinesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestTruncationCountsLikeJavaScript(t *testing.T) {
-	for _, c := range []struct {
-		value string
-		most  int
-		want  string
-	}{
-		{`"` + strings.Repeat("😀", 20) + `"`, 9, `"😀😀😀😀\n\n--- TRUNCATED ---\nResponse was ~10 tokens (limit: 6,000). Narrow the request to reduce response size."`},
-		{`{"a":[1,2,3],"b":{}}`, 2, `{}`},
-		{`[{"a":1}]`, 2, `[]`},
-		{`12345678901234567890`, 5, `"12345\n\n--- TRUNCATED ---\nResponse was ~5 tokens (limit: 6,000). Narrow the request to reduce response size."`},
-		{`not json`, 2, `not json`},
-		{``, 2, ``},
-	} {
-		assert.Equal(t, c.want, string(TruncateResult(json.RawMessage(c.value), TruncateOptions{MaxChars: c.most})), c.value)
-	}
-	assert.Equal(t, "a", TruncateResponse("a", TruncateOptions{}))
 }

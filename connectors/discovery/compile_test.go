@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 // Versions are pinned so that a run years from now means the same.
@@ -76,7 +78,7 @@ func allTypes(t *testing.T, c *Catalogue, connector string) map[string]string {
 	for i := 0; i < len(queue) && i < 20_000; i++ {
 		d := c.Describe(queue[i])
 		require.False(t, strings.HasPrefix(d.Types, notFound(queue[i])), queue[i])
-		assert.LessOrEqual(t, Tokens(d.Types), typesBudget, queue[i])
+		assert.LessOrEqual(t, tokens.Count(d.Types), typesBudget, queue[i])
 		found[queue[i]] = d.Types
 		_, left, _ := strings.Cut(d.Types, "// Left out")
 		for _, line := range strings.Split(left, "\n") {

@@ -3,6 +3,8 @@ package discovery
 import (
 	"slices"
 	"strconv"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 const (
@@ -194,7 +196,7 @@ func (c *converter) label(raw []byte, word string, i int) string {
 
 // own is the type by what the node says itself; required adds to its own list.
 func (c *converter) own(s schema, scope string, required []string) *typ {
-	if values, ok := elements(s.get("enum")); ok {
+	if values, ok := rawjson.List(s.get("enum")); ok {
 		return c.literals(values, scope)
 	}
 	if value := s.get("const"); value != nil {
@@ -268,7 +270,7 @@ func (c *converter) literal(raw []byte) *typ {
 	}
 	switch raw[0] {
 	case '"':
-		s, _ := text(raw)
+		s, _ := rawjson.String(raw)
 		return plainType(quote(s))
 	case '{', '[':
 		return plainType(compact(raw))
@@ -279,10 +281,10 @@ func (c *converter) literal(raw []byte) *typ {
 }
 
 func (c *converter) array(s schema, scope string) *typ {
-	if items, ok := elements(s.get("prefixItems")); ok {
+	if items, ok := rawjson.List(s.get("prefixItems")); ok {
 		return c.tuple(items, s.get("items"), scope)
 	}
-	if items, ok := elements(s.get("items")); ok {
+	if items, ok := rawjson.List(s.get("items")); ok {
 		return c.tuple(items, s.get("additionalItems"), scope)
 	}
 	if items := s.get("items"); items != nil && !slices.Contains([]string{"false", "null", "0", `""`}, string(items)) {

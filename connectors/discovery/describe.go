@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 // Budgets, in tokens, of what a model is given at once.
@@ -189,7 +190,7 @@ func (c *Catalogue) describeConnector(s *space) DescribeOutput {
 	if out.Description != "" {
 		intro = out.Description + "\n\n"
 	}
-	if text, ok := s.declarations(connectorBudget - Tokens(intro)); ok {
+	if text, ok := s.declarations(connectorBudget - tokens.Count(intro)); ok {
 		out.Types = intro + text
 		return out
 	}

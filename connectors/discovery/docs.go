@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // docs is what a schema says about a value beside its type.
@@ -170,7 +172,7 @@ func limitTag(key string, s schema) string {
 		}
 		return "@" + key
 	}
-	if value, isText := text(raw); isText {
+	if value, isText := rawjson.String(raw); isText {
 		return "@" + key + " " + value
 	}
 	return "@" + key + " " + compact(raw)

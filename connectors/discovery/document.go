@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // document is a JSON text that schemas lie in, and what they refer to.
@@ -51,7 +53,7 @@ func newDocument(raw []byte, shared *document) (*document, error) {
 	for _, path := range containers {
 		container := strings.Join(path, "/")
 		for _, m := range d.index(path) {
-			d.defs = append(d.defs, definition{container, m.key, m.raw})
+			d.defs = append(d.defs, definition{container, m.Key, m.Value})
 		}
 	}
 	for _, path := range shelves {
@@ -60,11 +62,11 @@ func newDocument(raw []byte, shared *document) (*document, error) {
 	return d, nil
 }
 
-func (d *document) index(path []string) []member {
+func (d *document) index(path []string) []rawjson.Entry {
 	at, _ := walk(d.root, path)
-	members := object(at)
+	members := rawjson.Entries(at)
 	for _, m := range members {
-		d.byKey[[2]string{strings.Join(path, "/"), m.key}] = m.raw
+		d.byKey[[2]string{strings.Join(path, "/"), m.Key}] = m.Value
 	}
 	return members
 }
@@ -140,12 +142,12 @@ func walk(raw []byte, steps []string) ([]byte, bool) {
 }
 
 func child(raw []byte, step string) ([]byte, bool) {
-	for _, m := range object(raw) {
-		if m.key == step {
-			return m.raw, true
+	for _, m := range rawjson.Entries(raw) {
+		if m.Key == step {
+			return m.Value, true
 		}
 	}
-	items, _ := elements(raw)
+	items, _ := rawjson.List(raw)
 	for i, item := range items {
 		if step == strconv.Itoa(i) {
 			return item, true
@@ -173,15 +175,15 @@ func (d *document) anchor(ref string) ([]byte, bool) {
 // schema is one node, opened.
 type schema struct {
 	raw     []byte
-	members []member
+	members []rawjson.Entry
 }
 
-func newSchema(raw []byte) schema { return schema{raw, object(raw)} }
+func newSchema(raw []byte) schema { return schema{raw, rawjson.Entries(raw)} }
 
 func (s schema) get(key string) []byte {
 	for _, m := range s.members {
-		if m.key == key {
-			return m.raw
+		if m.Key == key {
+			return m.Value
 		}
 	}
 	return nil
@@ -197,7 +199,7 @@ func (s schema) has(keys ...string) bool {
 }
 
 func (s schema) text(key string) string {
-	value, _ := text(s.get(key))
+	value, _ := rawjson.String(s.get(key))
 	return value
 }
 
@@ -205,7 +207,7 @@ func (s schema) isTrue(key string) bool { return string(s.get(key)) == "true" }
 
 // list is an array of schemas, nil when it is empty or none.
 func (s schema) list(key string) [][]byte {
-	list, _ := elements(s.get(key))
+	list, _ := rawjson.List(s.get(key))
 	return list
 }
 
@@ -221,10 +223,10 @@ func (s schema) ref() string {
 
 // types are the type names, those implied by other keywords too if asked so.
 func (s schema) types(implied bool) []string {
-	if name, ok := text(s.get("type")); ok {
+	if name, ok := rawjson.String(s.get("type")); ok {
 		return []string{name}
 	}
-	if list := texts(s.get("type")); len(list) > 0 {
+	if list := rawjson.Texts(s.get("type")); len(list) > 0 {
 		return list
 	}
 	switch {

@@ -3,6 +3,8 @@ package discovery
 import (
 	"cmp"
 	"slices"
+
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 const (
@@ -28,7 +30,7 @@ func (c *converter) nameable(t *typ, scope string) *typ {
 func flatCost(t *typ) int {
 	p := printer{detail: bare, folded: func(inner *typ) bool { return inner != t && inner.name != "" }}
 	p.body(t, "")
-	return Tokens(p.b.String()) + declarations(t)
+	return tokens.Count(p.b.String()) + declarations(t)
 }
 
 // declarations is what naming the folded parts costs once more.
@@ -36,9 +38,9 @@ func declarations(t *typ) (n int) {
 	t.each(func(inner *typ) {
 		switch {
 		case inner.name != "":
-			n += Tokens(inner.name) + declarationCost
+			n += tokens.Count(inner.name) + declarationCost
 		case inner.op == named:
-			n += Tokens(inner.text) + declarationCost
+			n += tokens.Count(inner.text) + declarationCost
 		default:
 			n += declarations(inner)
 		}

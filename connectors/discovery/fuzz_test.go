@@ -6,7 +6,9 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/require"
+
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 var schemaSeeds = []string{
@@ -33,7 +35,7 @@ func FuzzSchemaToType(f *testing.F) {
 		c := catalogueOf(t, sharing{catalogueOnly{"c", []connectors.Method{m}}, json.RawMessage(schema)})
 		d := c.Describe("c.do-it")
 		parses(t, d.Types)
-		require.LessOrEqual(t, Tokens(d.Types), 2*typesBudget)
+		require.LessOrEqual(t, tokens.Count(d.Types), 2*typesBudget)
 		parses(t, c.Types("c"))
 		c.Search("do it", SearchOptions{})
 	})
@@ -45,23 +47,4 @@ func parses(t *testing.T, code string) {
 	if len(out.Errors) > 0 {
 		t.Fatalf("not TypeScript: %s\n%s", out.Errors[0].Text, code)
 	}
-}
-
-func FuzzTruncateResult(f *testing.F) {
-	f.Add(`{"a":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","b":[1,2,{"c":null}]}`, 20)
-	f.Add(`["\ud83d\ude00\u2028\\u2028"]`, 5)
-	f.Fuzz(func(t *testing.T, value string, most int) {
-		if most <= 0 || most > 1<<20 {
-			return
-		}
-		out := TruncateResult(json.RawMessage(value), TruncateOptions{MaxChars: most})
-		if !json.Valid([]byte(value)) {
-			require.Equal(t, value, string(out))
-			return
-		}
-		require.True(t, json.Valid(out))
-		if v := readValue(trimmed(out)); v.kind != '"' && string(out) != value && most > 1 {
-			require.LessOrEqual(t, v.size, most)
-		}
-	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 // GenerateTypes writes a connector's methods as TypeScript: all their types,
@@ -35,7 +37,7 @@ func (s *space) declarations(limit int) (string, bool) {
 		return "", false
 	}
 	constant := s.constant()
-	left := limit - Tokens(constant)
+	left := limit - tokens.Count(constant)
 	if limit > 0 && left <= 0 {
 		return "", false
 	}
@@ -76,9 +78,9 @@ func methodDocs(m *connectors.Bound) []string {
 	if !json.Valid(m.InputSchema) {
 		return lines
 	}
-	for _, p := range object(newSchema(m.InputSchema).get("properties")) {
-		if d := newSchema(p.raw).text("description"); d != "" {
-			lines = append(lines, commentText("@param input."+p.key+" - "+d))
+	for _, p := range rawjson.Entries(newSchema(m.InputSchema).get("properties")) {
+		if d := newSchema(p.Value).text("description"); d != "" {
+			lines = append(lines, commentText("@param input."+p.Key+" - "+d))
 		}
 	}
 	return lines

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // item is what can be found: a method or a snippet.
@@ -357,20 +358,20 @@ func parameters(raw json.RawMessage) (names, values []string) {
 	}
 	var read func(raw []byte, depth int)
 	read = func(raw []byte, depth int) {
-		for _, p := range object(newSchema(raw).get("properties")) {
+		for _, p := range rawjson.Entries(newSchema(raw).get("properties")) {
 			if len(names) == maxParameters {
 				return
 			}
-			names = append(names, p.key)
-			if list := texts(newSchema(p.raw).get("enum")); len(list) <= maxValues {
+			names = append(names, p.Key)
+			if list := rawjson.Texts(newSchema(p.Value).get("enum")); len(list) <= maxValues {
 				values = append(values, list...)
 			}
 			if depth > 1 {
-				read(p.raw, depth-1)
+				read(p.Value, depth-1)
 			}
 		}
 	}
-	read(trimmed(raw), 2)
+	read(Trimmed(raw), 2)
 	return names, values
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // side is one of a method's two types.
@@ -209,15 +210,15 @@ func (d *document) targets(raw []byte) (list [][]byte) {
 				break
 			}
 			at = at[i+len(word):]
-			start := skipSpace(at, 0)
+			start := rawjson.SkipSpace(at, 0)
 			if start >= len(at) || at[start] != ':' {
 				continue
 			}
-			start = skipSpace(at, start+1)
+			start = rawjson.SkipSpace(at, start+1)
 			if start >= len(at) || at[start] != '"' {
 				continue
 			}
-			ref, _ := text(at[start:skipString(at, start)])
+			ref, _ := rawjson.String(at[start:rawjson.SkipString(at, start)])
 			if target, ok := d.local(ref); ok {
 				list = append(list, target)
 			}

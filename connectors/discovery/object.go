@@ -3,16 +3,18 @@ package discovery
 import (
 	"slices"
 	"strconv"
+
+	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // object is a block of properties.
 func (c *converter) object(s schema, scope string, required []string) *typ {
-	required = append(texts(s.get("required")), required...)
+	required = append(rawjson.Texts(s.get("required")), required...)
 	t := &typ{op: record}
-	for _, m := range object(s.get("properties")) {
+	for _, m := range rawjson.Entries(s.get("properties")) {
 		t.props = append(t.props, prop{
-			name: m.key, optional: !slices.Contains(required, m.key),
-			docs: c.docs(m.raw), t: c.convert(m.raw, scope+pascal(m.key)),
+			name: m.Key, optional: !slices.Contains(required, m.Key),
+			docs: c.docs(m.Value), t: c.convert(m.Value, scope+pascal(m.Key)),
 		})
 	}
 	index := c.index(s, scope)
@@ -35,8 +37,8 @@ func (c *converter) index(s schema, scope string) *typ {
 		return nil
 	}
 	var parts []*typ
-	for _, m := range object(s.get("patternProperties")) {
-		parts = append(parts, c.convert(m.raw, scope+"Value"))
+	for _, m := range rawjson.Entries(s.get("patternProperties")) {
+		parts = append(parts, c.convert(m.Value, scope+"Value"))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -96,9 +98,9 @@ func (c *converter) ownBeside(s schema, scope string, required []string, others 
 
 // requiredOf lists the required names that a node and its allOf give together.
 func (c *converter) requiredOf(s schema) []string {
-	names := texts(s.get("required"))
+	names := rawjson.Texts(s.get("required"))
 	for _, raw := range s.list("allOf") {
-		names = append(names, texts(newSchema(raw).get("required"))...)
+		names = append(names, rawjson.Texts(newSchema(raw).get("required"))...)
 	}
 	return names
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 // instructionsLimit is in bytes, for connectors too large to show.
@@ -21,7 +21,7 @@ type group struct {
 }
 
 func (g *group) line() string {
-	line := "- " + g.label + " (" + thousands(len(g.methods)) + "): " + strings.Join(g.methods[:g.shown], ", ")
+	line := "- " + g.label + " (" + tokens.Thousands(len(g.methods)) + "): " + strings.Join(g.methods[:g.shown], ", ")
 	if g.shown < len(g.methods) {
 		line += ", …"
 	}
@@ -33,12 +33,12 @@ func (g *group) line() string {
 func (c *Catalogue) overview(s *space, instructions string) string {
 	head := fmt.Sprintf("%s has %s methods, too many to show here.\n"+
 		"Find one: codemode.search(\"what you want\", { connector: %q }). See its types: codemode.describe(\"%s.<method>\").\n\n"+
-		"Methods by subject, with examples:", s.name, thousands(len(s.methods)), s.name, s.name)
+		"Methods by subject, with examples:", s.name, tokens.Thousands(len(s.methods)), s.name, s.name)
 	if instructions != "" {
 		head = instructions + "\n\n" + head
 	}
 	groups := c.groups(s)
-	room := connectorBudget - Tokens(head) - Tokens(tail(groups))
+	room := connectorBudget - tokens.Count(head) - tokens.Count(tail(groups))
 	n := fill(groups, room)
 	lines := []string{head}
 	for _, g := range groups[:n] {
@@ -54,7 +54,7 @@ func (c *Catalogue) overview(s *space, instructions string) string {
 func fill(groups []*group, room int) (n int) {
 	for _, g := range groups {
 		g.shown = 1
-		if cost := Tokens(g.line()) + 1; cost <= room {
+		if cost := tokens.Count(g.line()) + 1; cost <= room {
 			room -= cost
 			n++
 			continue
@@ -67,7 +67,7 @@ func fill(groups []*group, room int) (n int) {
 			if g.shown == len(g.methods) || g.shown == maxExamples {
 				continue
 			}
-			if cost := Tokens(g.methods[g.shown]) + 2; cost <= room {
+			if cost := tokens.Count(g.methods[g.shown]) + 2; cost <= room {
 				room -= cost
 				g.shown++
 				more = true
@@ -88,7 +88,7 @@ func tail(groups []*group) string {
 	for _, g := range groups {
 		methods += len(g.methods)
 	}
-	return fmt.Sprintf("- %s methods on %s other subjects", thousands(methods), thousands(len(groups)))
+	return fmt.Sprintf("- %s methods on %s other subjects", tokens.Thousands(methods), tokens.Thousands(len(groups)))
 }
 
 func (c *Catalogue) groups(s *space) []*group {
@@ -131,13 +131,4 @@ func (c *Catalogue) subject(m *connectors.Bound) string {
 		}
 	}
 	return cmp.Or(first, m.Method.Name)
-}
-
-// thousands writes a number as toLocaleString does.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

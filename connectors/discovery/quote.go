@@ -1,17 +1,22 @@
 package discovery
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 func isIdentifier(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if !isLower(c) && !isUpper(c) && c != '_' && c != '$' && (i == 0 || !isDigit(c)) {
+		if !tokens.IsLower(c) && !tokens.IsUpper(c) && c != '_' && c != '$' && (i == 0 || !tokens.IsDigit(c)) {
 			return false
 		}
 	}
@@ -59,3 +64,31 @@ func pascal(name string) string {
 	})
 	return strings.ToUpper(clean[:1]) + clean[1:]
 }
+
+// compact is JSON without white space, as JSON.stringify writes it but for
+// numbers and escapes, which stay.
+func compact(raw []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return "null"
+	}
+	return b.String()
+}
+
+// number writes a number as JavaScript's String does.
+func number(raw []byte) string {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case err != nil:
+		return "number"
+	case f == 0:
+		return "0"
+	}
+	if a := math.Abs(f); a >= 1e21 || a < 1e-6 {
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+		return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+func Trimmed(raw []byte) []byte { return bytes.TrimSpace(raw) }

@@ -2,13 +2,14 @@ package discovery
 
 import (
 	"encoding/json"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/tokens"
+	"github.com/temporal-codemode/codemode/internal/tool"
 )
 
 // The tests here are the conformance scenarios of discovery and of the pure
@@ -89,14 +90,14 @@ func TestDisc10DescribeAConnector(t *testing.T) {
 		d := c.Describe(target)
 		assert.Equal(t, []string{"store", "connector", "Use store for items."}, []string{d.Path, d.Kind, d.Description})
 		assert.Regexp(t, `^Use store for items\.\n\ntype [\s\S]*declare const store: \{[\s\S]*get_item: \(input: GetItemInput\) => Promise<GetItemOutput>;`, d.Types)
-		assert.LessOrEqual(t, Tokens(d.Types), connectorBudget)
+		assert.LessOrEqual(t, tokens.Count(d.Types), connectorBudget)
 	}
 }
 
 func TestDisc12ToolDescription(t *testing.T) {
-	assert.Regexp(t, "`store`, `api` and `codemode`[\\s\\S]*- `store`\\n- `api`$", ToolDescription([]string{"store", "api"}, nil, ""))
-	assert.Regexp(t, "- `store` — the shop$", ToolDescription([]string{"store"}, map[string]string{"store": "the shop", "other": "x"}, ""))
-	assert.Equal(t, "X", ToolDescription([]string{"store"}, nil, "X"))
+	assert.Regexp(t, "`store`, `api` and `codemode`[\\s\\S]*- `store`\\n- `api`$", tool.Description([]string{"store", "api"}, nil, ""))
+	assert.Regexp(t, "- `store` — the shop$", tool.Description([]string{"store"}, map[string]string{"store": "the shop", "other": "x"}, ""))
+	assert.Equal(t, "X", tool.Description([]string{"store"}, nil, "X"))
 }
 
 func TestDisc12ValidateToolInput(t *testing.T) {
@@ -107,11 +108,11 @@ func TestDisc12ValidateToolInput(t *testing.T) {
 		` {"code":"\u00e9\n"} `:  `{"value":{"code":"é\n"}}`,
 		`{"code":""}`:            `{"value":{"code":""}}`,
 	} {
-		got, err := json.Marshal(ValidateToolInput(json.RawMessage(input)))
+		got, err := json.Marshal(tool.CheckInput(json.RawMessage(input)))
 		require.NoError(t, err)
 		assert.Equal(t, want, string(got), input)
 	}
-	assert.True(t, json.Valid([]byte(ToolInputSchema)))
+	assert.True(t, json.Valid([]byte(tool.InputSchema)))
 }
 
 func TestFn01AndFn02SanitizeToolName(t *testing.T) {
@@ -139,20 +140,4 @@ func TestFn01Fn05Fn06JSONSchemaToType(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, JSONSchemaToType(json.RawMessage(c.schema), "T"), c.schema)
 	}
-}
-
-func TestFn07Truncation(t *testing.T) {
-	out := TruncateResult(json.RawMessage(`{"a":"`+strings.Repeat("x", 500)+`","b":1}`), TruncateOptions{MaxChars: 200})
-	assert.Regexp(t, regexp.MustCompile(`^\{"a":"x+ --- TRUNCATED --- 500 chars","b":1\}$`), string(out))
-	assert.LessOrEqual(t, len(out), 200)
-
-	list := make([]int, 100)
-	for i := range list {
-		list[i] = i
-	}
-	raw, err := json.Marshal(list)
-	require.NoError(t, err)
-	assert.Equal(t, `[0,1,2,3,4,5,6,7,8,9,10,"--- TRUNCATED --- 89 more items"]`, string(TruncateResult(raw, TruncateOptions{MaxChars: 60})))
-	assert.Equal(t, `{"a": 1 }`, string(TruncateResult(json.RawMessage(`{"a": 1 }`), TruncateOptions{MaxChars: 7})))
-	assert.Regexp(t, `^yyyyyyyy\n\n--- TRUNCATED ---\nResponse was ~13 tokens \(limit: 2\)\.`, TruncateResponse(strings.Repeat("y", 50), TruncateOptions{MaxTokens: 2}))
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 // sheet is a page of declarations: some types, and those they need.
@@ -127,7 +129,7 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 	for i := 0; i < len(queue); i++ {
 		text := p.declaration(queue[i].name, queue[i].t)
 		pg.texts = append(pg.texts, text)
-		pg.cost += Tokens(text) + 1
+		pg.cost += tokens.Count(text) + 1
 		if v.limit > 0 && pg.cost+s.hiddenCost(pg.hidden) > v.limit {
 			return pg, false
 		}
@@ -139,10 +141,10 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 // hiddenCost is that of the stubs that stand for what is not shown.
 func (s *sheet) hiddenCost(names []string) (n int) {
 	if len(names) > 0 {
-		n = Tokens(s.note()) + 2
+		n = tokens.Count(s.note()) + 2
 	}
 	for _, name := range names {
-		n += Tokens(name) + declarationCost
+		n += tokens.Count(name) + declarationCost
 	}
 	return n
 }

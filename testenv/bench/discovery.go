@@ -19,6 +19,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 	"github.com/temporal-codemode/codemode/testenv/documents"
 )
 
@@ -177,7 +178,7 @@ func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
 	row.describe(d, methods)
 	row.search(d, methods)
 	if len(c.files) == 1 {
-		row.OverviewTokens = discovery.Tokens(d.Describe("api0").Types)
+		row.OverviewTokens = tokens.Count(d.Describe("api0").Types)
 	}
 	runtime.KeepAlive(set)
 	return row, nil
@@ -194,16 +195,16 @@ func (c catalogue) methods(set *connectors.Set) (all []*connectors.Bound) {
 const described = 3000
 
 func (r *discoveryRow) describe(d *discovery.Catalogue, methods []*connectors.Bound) {
-	var tokens []int
+	var counts []int
 	var took []time.Duration
 	for i := 0; i < len(methods); i += 1 + len(methods)/described {
 		began := time.Now()
 		out := d.Describe(methods[i].Path())
 		took = append(took, time.Since(began))
-		tokens = append(tokens, discovery.Tokens(out.Types))
+		counts = append(counts, tokens.Count(out.Types))
 	}
-	slices.Sort(tokens)
-	r.TokensP50, r.TokensP90, r.TokensP99 = share(tokens, 50), share(tokens, 90), share(tokens, 99)
+	slices.Sort(counts)
+	r.TokensP50, r.TokensP90, r.TokensP99 = share(counts, 50), share(counts, 90), share(counts, 99)
 	r.DescribeMsP95 = p95(took)
 }
 

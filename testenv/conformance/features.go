@@ -10,6 +10,8 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/internal/tool"
+	"github.com/temporal-codemode/codemode/internal/truncate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -77,7 +79,7 @@ func (features) Tool(ctx context.Context, c *codemode.Client, t toolOptions) (st
 }
 
 func (features) Validate(input json.RawMessage) (any, error) {
-	return discovery.ValidateToolInput(input), nil
+	return tool.CheckInput(input), nil
 }
 
 func (features) Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error) {
@@ -116,9 +118,9 @@ var utilities = map[string]struct {
 	"sanitizeToolName": {[]argument{text}, func(a []json.RawMessage) any { return connectors.SanitizeToolName(get[string](a[0])) }},
 	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return discovery.JSONSchemaToType(a[0], get[string](a[1])) }},
 	"truncateResult": {[]argument{anything, anything}, func(a []json.RawMessage) any {
-		return discovery.TruncateResult(a[0], get[discovery.TruncateOptions](a[1]))
+		return truncate.Result(a[0], get[truncate.Options](a[1]))
 	}},
 	"truncateResponse": {[]argument{text, anything}, func(a []json.RawMessage) any {
-		return discovery.TruncateResponse(get[string](a[0]), get[discovery.TruncateOptions](a[1]))
+		return truncate.Response(get[string](a[0]), get[truncate.Options](a[1]))
 	}},
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/sandbox"
 )
 
 const (
@@ -69,7 +69,7 @@ func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandler
 			return failed(err.Error()), nil
 		}
 		names, _ := json.Marshal(offered)
-		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, codemode.NormalizeCode(text))
+		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, sandbox.NormalizeCode(text))
 		return o.run(ctx, program, host{methods: methods}), nil
 	}
 }
