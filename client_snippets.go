@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/internal/snippets"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -26,7 +26,7 @@ func (c *Client) SaveSnippet(ctx context.Context, name string, s signals.SaveSni
 	if record.Status != signals.Completed && !s.Force {
 		return signals.Snippet{}, fmt.Errorf("execution %q has not completed (status: %s): a snippet is saved from a program that was seen to work, or by force", s.From, record.Status)
 	}
-	if err := connectors.CheckSchema(s.InputSchema); err != nil {
+	if err := validate.Schema(s.InputSchema); err != nil {
 		return signals.Snippet{}, fmt.Errorf("the snippet input schema cannot be used: %w", err)
 	}
 	guarded, stop := c.guard(ctx, "")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -131,7 +132,7 @@ func (c *goConnector) Methods(context.Context) ([]Method, error) {
 			return nil, ConfigErrorf("Connector %q has two tools named %q — rename one of them.", c.name, m.Name)
 		}
 		seen[m.Name] = true
-		if _, err := compileSchema(m.InputSchema); err != nil {
+		if _, err := validate.Compile(m.InputSchema); err != nil {
 			return nil, ConfigErrorf("Connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
 		}
 	}

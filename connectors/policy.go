@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/internal/validate"
 )
 
 // Policy is what a [Method] or a [Rule] says of how calls are decided and
@@ -111,7 +112,7 @@ func (d RetryDecision) Check() error {
 // ValidateResult checks a result that a client gave, as wire JSON, against the
 // output schema; undefined counts as null.
 func (b *Bound) ValidateResult(result json.RawMessage) error {
-	schema, err := compileSchema(b.OutputSchema)
+	schema, err := validate.Compile(b.OutputSchema)
 	if schema == nil || err != nil {
 		return nil
 	}
@@ -121,9 +122,9 @@ func (b *Bound) ValidateResult(result json.RawMessage) error {
 			return fmt.Errorf("Invalid result for %s: it is %w", b.Path(), err)
 		}
 	}
-	problems := validate(schema, plain)
+	problems := validate.Problems(schema, plain)
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("Invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), maxProblems)], "; "))
+	return fmt.Errorf("Invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), validate.MaxProblems)], "; "))
 }

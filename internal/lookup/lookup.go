@@ -1,3 +1,6 @@
+// Package lookup answers what a program, or a client, asks codemode itself: search, describe, the tool's text, the methods.
+//
+// Its rule: the answers are the same with and without Temporal.
 package lookup
 
 import (
@@ -10,6 +13,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/internal/tool"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -152,7 +156,7 @@ func (l Lookups) run(ctx context.Context, name string, input json.RawMessage) (a
 	if len(missing) > 0 {
 		return map[string]string{"error": signals.SnippetNeeds(name, missing)}, nil
 	}
-	if problems := connectors.CheckValue(s.InputSchema, input); problems != "" {
+	if problems := validate.Value(s.InputSchema, input); problems != "" {
 		return nil, fmt.Errorf("the input of snippet %q is invalid: %s", name, problems)
 	}
 	return map[string]any{"source": s.Code, "version": s.Version}, nil

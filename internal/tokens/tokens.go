@@ -1,3 +1,6 @@
+// Package tokens estimates how many tokens a text costs a model.
+//
+// Its rule: it errs on the high side.
 package tokens
 
 import "strconv"

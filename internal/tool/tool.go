@@ -1,3 +1,6 @@
+// Package tool is the text by which a model learns of the one tool codemode, and the check of what it sends back.
+//
+// Its rule: the text names connectors but no methods, so it does not grow with them.
 package tool
 
 import (

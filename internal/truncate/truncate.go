@@ -1,3 +1,6 @@
+// Package truncate cuts what a model is given to a budget.
+//
+// Its rule: JSON stays JSON of the same shape, with marks where something is missing, and what fits stays as it is.
 package truncate
 
 import (

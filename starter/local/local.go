@@ -1,3 +1,6 @@
+// Package local runs programs without Temporal: in the same sandbox, with the same connectors and rules.
+//
+// Its rule: nothing lasts. Nothing of a run is recorded, repeated after a crash, approved or undone.
 package local
 
 import (

@@ -1,3 +1,7 @@
+// Package codemodeworker serves the programs of one runtime: as a worker of its own ([New], [Run]), or as a plugin of a
+// worker that a team runs already ([NewPlugin]).
+//
+// Its rule: the zero value of [Options] serves the runtime "default" without connectors, and every default is production's.
 package codemodeworker
 
 import (

@@ -1,3 +1,6 @@
+// Package config reads codemode.yaml, which says what the worker of one runtime serves.
+//
+// Its rule: every mistake is found and told with its line, and none of the texts shows what a ${VARIABLE} stood for.
 package config
 
 import (

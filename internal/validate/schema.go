@@ -1,4 +1,7 @@
-package connectors
+// Package validate checks JSON values by JSON Schemas, and words what is wrong so that a model can act on it.
+//
+// Its rule: schemas are written by strangers, so no reference leads out of one, and what cannot be checked is let through.
+package validate
 
 import (
 	"bytes"
@@ -18,8 +21,8 @@ const schemaURL = "mem:///arguments.json"
 // served as the newest is written in an older form.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// compileSchema gives nil for a schema that accepts everything.
-func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
+// Compile gives nil for a schema that accepts everything.
+func Compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return nil, nil
 	}
@@ -87,8 +90,8 @@ type anyString string
 func (anyString) MatchString(string) bool { return true }
 func (p anyString) String() string        { return string(p) }
 
-// validate lists what is wrong with plain JSON, in a stable order.
-func validate(schema *jsonschema.Schema, plain json.RawMessage) []string {
+// Problems lists what is wrong with plain JSON, in a stable order.
+func Problems(schema *jsonschema.Schema, plain json.RawMessage) []string {
 	if rawjson.HasHugeNumber(plain) {
 		return []string{"a number is out of range"}
 	}

@@ -1,4 +1,4 @@
-package connectors
+package validate
 
 import (
 	"cmp"
@@ -188,3 +188,5 @@ func writeMember(b *strings.Builder, name string) {
 		b.WriteString(name)
 	}
 }
+
+const MaxProblems = 5
