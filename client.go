@@ -263,20 +263,17 @@ func (c *Client) updateOnce(ctx context.Context, o client.UpdateWorkflowOptions,
 }
 
 // Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
-// where nothing was open.
+// where it had ended before.
 func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
 	if open, err := c.open(ctx, id); err != nil || !open {
 		return false, err // the server takes a request to cancel what is closed
 	}
 	err := c.temporal.CancelWorkflow(ctx, signals.WorkflowID(c.runtime, id), "")
-	if rpcerr.NotFound(err) {
-		return false, nil
-	}
 	if err != nil {
 		return false, err
 	}
 	_, err = c.waitEnd(ctx, id)
-	return true, err
+	return err == nil, err
 }
 
 // guard cancels the context it returns with a NoWorkerError as cause when a wait turns out to be for nobody.

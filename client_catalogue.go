@@ -33,7 +33,7 @@ func (c *Client) Describe(ctx context.Context, target string) (json.RawMessage, 
 	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueDescribe, Target: target})
 }
 
-// Method tells about one method of a connector, such as the schema of its arguments; nil where there is none.
+// Method tells about one method of a connector, such as the schema of its arguments.
 func (c *Client) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
 	return ask.Catalogue(c.Ask).Method(ctx, connector, method)
 }

@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -91,6 +92,9 @@ func (c *Client) shows(ctx context.Context, executions []*workflow.WorkflowExecu
 	for i, w := range executions {
 		group.Go(func() error {
 			r, err := c.Show(ctx, executionID(w))
+			if errors.Is(err, ErrNotFound) { // deleted meanwhile
+				return nil
+			}
 			if err != nil && (ctx.Err() != nil || rpcerr.Service(err)) {
 				return err
 			}

@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -21,25 +22,25 @@ import (
 )
 
 // Delete removes an execution and all that is known of it. An open one first ends as rejected: calls that run are
-// awaited, connectors dispose of it. It answers false where there is none, and true when the server no longer knows it,
-// which takes a server up to half a minute after the execution's end.
-func (c *Client) Delete(ctx context.Context, id string) (bool, error) {
+// awaited, connectors dispose of it. It returns when the server no longer knows it, which takes a server up to half a
+// minute after the execution's end.
+func (c *Client) Delete(ctx context.Context, id string) error {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
 	if rpcerr.NotFound(err) {
-		return false, nil
+		return noExecution(id)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if d.WorkflowExecutionInfo.GetCloseTime() == nil {
 		if _, err := c.decide(ctx, id, signals.SignalReject, signals.Reject{All: true, Reason: "deleted"}); err != nil {
-			return false, err
+			return err
 		}
 		if _, err := c.waitEnd(ctx, id); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, c.forget(ctx, id)
+	return c.forget(ctx, id)
 }
 
 // forget removes what the server keeps of an execution: first its rollbacks, so that an interrupted deletion can be
@@ -133,9 +134,12 @@ func (c *Client) deleteAll(ctx context.Context, ids []string) (int, error) {
 	group.SetLimit(atOnce)
 	for _, id := range ids {
 		group.Go(func() error {
-			existed, err := c.Delete(ctx, id)
-			if existed && err == nil {
+			err := c.Delete(ctx, id)
+			switch {
+			case err == nil:
 				deleted.Add(1)
+			case errors.Is(err, ErrNotFound): // somebody else was faster
+				return nil
 			}
 			return err
 		})

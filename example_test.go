@@ -61,7 +61,7 @@ func ExampleClient_Wait() {
 
 func ExampleClient_Rollback() {
 	ctx, c := context.Background(), connect()
-	result, err := c.Rollback(ctx, "exec_…", "ada")
+	result, err := c.Rollback(ctx, "exec_…", signals.Rollback{By: "ada"})
 	fmt.Println(result.Reverted, result.Failed, err)
 }
 
@@ -85,9 +85,9 @@ func ExampleClient_Executions() {
 // Retention belongs to the namespace; these are for what should be gone before.
 func ExampleClient_Prune() {
 	ctx, c := context.Background(), connect()
-	_, _ = c.Expire(ctx, 8*time.Hour)   // paused for longer
-	_, _ = c.Prune(ctx, 1000)           // all but the newest thousand
-	_, _ = c.Delete(ctx, "exec_secret") // one, at once
+	_, _ = c.Expire(ctx, 8*time.Hour) // paused for longer
+	_, _ = c.Prune(ctx, 1000)         // all but the newest thousand
+	_ = c.Delete(ctx, "exec_secret")  // one, at once
 }
 
 func ExampleClient_SaveSnippet() {
@@ -100,8 +100,8 @@ func ExampleClient_SaveSnippet() {
 	fmt.Println(snippet.Version, outcome.Status, err)
 	snippets, err := c.Snippets(ctx)
 	fmt.Println(len(snippets), err)
-	gone, err := c.DeleteSnippet(ctx, "refund-order")
-	fmt.Println(gone, err)
+	err = c.DeleteSnippet(ctx, "refund-order")
+	fmt.Println(err)
 }
 
 func ExampleClient_Search() {

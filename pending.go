@@ -233,14 +233,16 @@ func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAct
 }
 
 // open reports whether the execution exists and has not closed.
+// open tells whether an execution has not ended.
 func (c *Client) open(ctx context.Context, id string) (bool, error) {
-	return c.isOpen(ctx, signals.WorkflowID(c.runtime, id))
+	open, err := c.isOpen(ctx, signals.WorkflowID(c.runtime, id))
+	if rpcerr.NotFound(err) {
+		return false, noExecution(id)
+	}
+	return open, err
 }
 
 func (c *Client) isOpen(ctx context.Context, workflowID string) (bool, error) {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if rpcerr.NotFound(err) {
-		return false, nil
-	}
 	return err == nil && d.WorkflowExecutionInfo.GetCloseTime() == nil, err
 }

@@ -23,12 +23,9 @@ type Pass struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-// Timeline lists the recorded passes of an execution, oldest first; nil where there is no such execution.
+// Timeline lists the recorded passes of an execution, oldest first.
 func (c *Client) Timeline(ctx context.Context, id string) ([]Pass, error) {
 	h, err := c.history(ctx, id)
-	if rpcerr.NotFound(err) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +70,7 @@ func (c *Client) HistoryLength(ctx context.Context, id string) (int64, error) {
 	workflowID := signals.WorkflowID(c.runtime, id)
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if rpcerr.NotFound(err) {
-		return 0, ErrNotFound
+		return 0, noExecution(id)
 	}
 	length := d.GetWorkflowExecutionInfo().GetHistoryLength()
 	for n := 1; err == nil && d.WorkflowExecutionInfo.GetCloseTime() != nil; n++ {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"go.temporal.io/sdk/activity"
@@ -50,7 +49,7 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 			maps.Copy(undone, before.Undone())
 		}
 	}
-	plan := signals.RollbackPlan{Targets: targets(log, undone)}
+	plan := signals.RollbackPlan{Targets: log.UndoPlan(undone)}
 	if log.Pinned != nil {
 		plan.Hooks = log.Pinned.Hooks
 	}
@@ -79,21 +78,6 @@ func (a *Activities) readRun(ctx context.Context, workflowID, runID string, pass
 		return nil, nil, fmt.Errorf("fold the log of %s: %w", workflowID, err)
 	}
 	return h, log, nil
-}
-
-// targets are in reverse settle order.
-func targets(log *signals.Log, undone map[int]int64) []signals.RevertTarget {
-	list := []signals.RevertTarget{}
-	for _, e := range slices.Backward(log.Order) {
-		if _, done := undone[e.ID]; done || e.Internal() || e.Error != nil || !e.Revertable {
-			continue
-		}
-		list = append(list, signals.RevertTarget{
-			Seq: e.ID, Connector: e.Connector, Method: e.Method, TimeoutMs: log.Blocked[e.ID].TimeoutMs,
-			Queue: log.Blocked[e.ID].Queue, Source: e.Source,
-		})
-	}
-	return list
 }
 
 // Bytes of arguments and results that a plan carries: of one call, and in all.

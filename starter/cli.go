@@ -149,6 +149,16 @@ func (c *cli) connect(ctx context.Context) (*connection, error) {
 	return &connection{cm, temporal, options}, nil
 }
 
+// with does something with a connection, which it closes.
+func (c *cli) with(ctx context.Context, do func(*connection) (answer, error)) (answer, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	return do(conn)
+}
+
 func serverOptions() (client.Options, error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {

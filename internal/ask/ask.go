@@ -6,21 +6,29 @@ package ask
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
 
+// ErrNotFound is in the error of everything that was asked about something that does not exist.
+var ErrNotFound = errors.New("not found")
+
 // Catalogue answers a question with JSON.
 type Catalogue func(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error)
 
-// Method tells about one method of a connector; nil where there is none.
+// Method tells about one method of a connector.
 func (c Catalogue) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
 	answer, err := c(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: connector + "." + method})
 	if err != nil {
 		return nil, err
 	}
 	var m *signals.Method
-	return m, json.Unmarshal(answer, &m)
+	if err = json.Unmarshal(answer, &m); err == nil && m == nil {
+		err = fmt.Errorf("there is no method %s.%s: %w", connector, method, ErrNotFound)
+	}
+	return m, err
 }
 
 // Methods lists all methods, page by page.

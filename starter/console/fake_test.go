@@ -75,7 +75,7 @@ func (f *fake) take(id string, seq int) bool {
 	return false
 }
 
-func (f *fake) Send(_ context.Context, id string, m signals.Message) (signals.Verdict, error) {
+func (f *fake) Decide(_ context.Context, id string, m signals.Message) (signals.Verdict, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	seq := 0
@@ -95,7 +95,7 @@ func (f *fake) Send(_ context.Context, id string, m signals.Message) (signals.Ve
 	return signals.Verdict{Accepted: true}, nil
 }
 
-func (f *fake) RollbackWith(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {
+func (f *fake) Rollback(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {
 	f.rollbacks = append(f.rollbacks, r)
 	return signals.RollbackResult{Reverted: []int{0}}, nil
 }

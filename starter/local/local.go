@@ -118,7 +118,7 @@ func (r *Runner) Methods(ctx context.Context) ([]signals.Method, error) {
 	return ask.Catalogue(r.Ask).Methods(ctx)
 }
 
-// Method tells about one method; nil where there is none.
+// Method tells about one method.
 func (r *Runner) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
 	return ask.Catalogue(r.Ask).Method(ctx, connector, method)
 }
@@ -146,24 +146,6 @@ func (r *Runner) Tool(ctx context.Context, o codemode.ToolOptions) (signals.Tool
 	}
 	return tool, nil
 }
-
-// What follows makes a Once serve where a Client does: nothing of its runs is left that could be waited for or decided.
-
-// Wait answers that there is no such execution.
-func (r *Runner) Wait(_ context.Context, id string, _ int) (signals.Outcome, error) {
-	return signals.ErrorOutcome(id, signals.NoExecution(id)), codemode.ErrNotFound
-}
-
-// Approve answers that there is no such execution.
-func (r *Runner) Approve(_ context.Context, id string, _ signals.Approve) (signals.Outcome, error) {
-	return signals.ErrorOutcome(id, signals.NoExecution(id)), nil
-}
-
-// Reject answers that there was nothing to reject.
-func (r *Runner) Reject(context.Context, string, signals.Reject) (bool, error) { return false, nil }
-
-// Cancel answers that there was nothing to cancel: a run ends with the context that it was given.
-func (r *Runner) Cancel(context.Context, string) (bool, error) { return false, nil }
 
 // unattended is a connector without the methods that always need a person.
 type unattended struct {

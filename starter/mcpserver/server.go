@@ -27,17 +27,22 @@ const (
 // Surfaces are all of them.
 var Surfaces = []Surface{Codemode, UTCP, Direct}
 
-// Runtime runs programs: a codemode.Client, or a codemode.Once.
+// Runtime runs programs: a codemode.Client, or a local.Runner.
 type Runtime interface {
 	Execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error)
-	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
-	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
-	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
-	Cancel(ctx context.Context, id string) (bool, error)
 	Tool(ctx context.Context, o codemode.ToolOptions) (signals.Tool, error)
 	Method(ctx context.Context, connector, method string) (*signals.Method, error)
 	Methods(ctx context.Context) ([]signals.Method, error)
 	Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error)
+}
+
+// Durable is a Runtime whose executions outlive the call that started them, so that they can be waited for and decided.
+type Durable interface {
+	Runtime
+	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
+	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
+	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
+	Cancel(ctx context.Context, id string) (bool, error)
 }
 
 // Options of a server. Only Runtime is required.

@@ -181,7 +181,9 @@ func (d *door) abandon(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_, _ = d.Runtime.Cancel(ctx, id) // an execution that cannot be reached now ends by its own limits
+	if durable, ok := d.Runtime.(Durable); ok {
+		_, _ = durable.Cancel(ctx, id) // an execution that cannot be reached now ends by its own limits
+	}
 }
 
 func (d *door) pausedChain(out signals.Outcome) string {

@@ -41,9 +41,17 @@ func (features) Options(o options, c *codemode.ClientOptions) error {
 	return nil
 }
 
+// done answers as the reference does: whether there was something.
+func done(err error) (bool, error) {
+	if errors.Is(err, codemode.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Rollback of an execution that does not exist does nothing.
 func (features) Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error) {
-	r, err := c.Rollback(ctx, id, "")
+	r, err := c.Rollback(ctx, id, signals.Rollback{})
 	if err == nil && r.Err() != nil {
 		failed = r.Err().Error()
 	}
@@ -62,7 +70,7 @@ func (features) Prune(ctx context.Context, c *codemode.Client, keep int) (any, e
 }
 
 func (features) Delete(ctx context.Context, c *codemode.Client, id string) (any, error) {
-	return c.Delete(ctx, id)
+	return done(c.Delete(ctx, id))
 }
 
 func (features) Search(ctx context.Context, c *codemode.Client, query string) (any, error) {
@@ -91,7 +99,7 @@ func (features) Snippets(ctx context.Context, c *codemode.Client) (any, error) {
 }
 
 func (features) Unsave(ctx context.Context, c *codemode.Client, name string) (any, error) {
-	return c.DeleteSnippet(ctx, name)
+	return done(c.DeleteSnippet(ctx, name))
 }
 
 func (features) Util(function string, args []json.RawMessage) (any, error) {

@@ -91,7 +91,7 @@ func TestFilesystemServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "oneb", string(text))
 
-	undone, err := b.client.Rollback(b.context(), o.ExecutionID, "ada")
+	undone, err := b.client.Rollback(b.context(), o.ExecutionID, signals.Rollback{By: "ada"})
 	require.NoError(t, err)
 	require.NotEmpty(t, undone.Reverted, undone.Failed)
 	require.NoFileExists(t, filepath.Join(dir, "b.txt"))

@@ -133,7 +133,7 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Ada was born in 1815.\n", string(text))
 
-	undone, err := e.client.Rollback(e.context(), o.ExecutionID, "ada")
+	undone, err := e.client.Rollback(e.context(), o.ExecutionID, signals.Rollback{By: "ada"})
 	require.NoError(t, err)
 	require.NotEmpty(t, undone.Reverted, undone.Failed)
 	require.NoFileExists(t, filepath.Join(e.dir, "data", "summary.txt"))
@@ -178,7 +178,7 @@ func TestStripe(t *testing.T) {
 	require.Len(t, o.Pending, 1, "a small refund needs nobody")
 	require.Equal(t, "PostRefunds", o.Pending[0].Method)
 	e.completed(`{"customer":"customer","refunds":["refund","refund"]}`, e.approve(o))
-	undone, err := e.client.Rollback(e.context(), o.ExecutionID, "ada")
+	undone, err := e.client.Rollback(e.context(), o.ExecutionID, signals.Rollback{By: "ada"})
 	require.NoError(t, err)
 	require.NotEmpty(t, undone.Reverted, undone.Failed)
 }
