@@ -212,5 +212,4 @@ func TestExitCodes(t *testing.T) {
 	require.Equal(t, exitDone, outcomeCode(signals.Outcome{Status: signals.RolledBack}))
 	require.Equal(t, exitError, outcomeCode(signals.Outcome{Status: signals.Rejected}))
 	require.Equal(t, exitPaused, outcomeCode(signals.Outcome{Status: signals.Running}))
-	require.Equal(t, exitNotFound, outcomeCode(signals.ErrorOutcome("x", signals.NoExecution("x"))))
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,7 +105,7 @@ func (f *fake) Cancel(context.Context, string) (bool, error) { return false, nil
 
 func (f *fake) Show(_ context.Context, id string) (*signals.Record, error) {
 	if f.err != nil || !strings.HasPrefix(id, "exec_") {
-		return nil, f.err
+		return nil, cmp.Or(f.err, codemode.ErrNotFound)
 	}
 	args := json.RawMessage(fmt.Sprintf(`{"password":%q,"n":1}`, secret))
 	return &signals.Record{
