@@ -10,6 +10,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/internal/lookup"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -41,9 +42,9 @@ func (d *host) Admit(c sandbox.Call) sandbox.Admission {
 
 // Attempts of a call whose connector asks for another one.
 const (
-	directAttempts = 3
-	firstPause     = 200 * time.Millisecond
-	longestPause   = 10 * time.Second
+	mostAttempts = 3
+	firstPause   = 200 * time.Millisecond
+	longestPause = 10 * time.Second
 )
 
 // Call makes a call.
@@ -64,7 +65,11 @@ func (d *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 			return sandbox.Settlement{Value: value}
 		}
 		var retryable *connectors.RetryableError
-		if !errors.As(err, &retryable) || attempt == directAttempts || !rest(ctx, max(retryable.RetryAfter, firstPause<<(attempt-1))) {
+		if !errors.As(err, &retryable) || attempt == mostAttempts {
+			return failedCall(err)
+		}
+		pause := max(retryable.RetryAfter, firstPause<<(attempt-1))
+		if pause > longestPause || wait.For(ctx, pause) != nil {
 			return failedCall(err)
 		}
 	}
@@ -87,19 +92,6 @@ func failedCall(err error) sandbox.Settlement {
 		e.Name = signals.OutcomeUnknown
 	}
 	return sandbox.Settlement{Err: e}
-}
-
-// rest waits before another attempt; false where that makes no sense.
-func rest(ctx context.Context, pause time.Duration) bool {
-	if pause > longestPause {
-		return false
-	}
-	select {
-	case <-time.After(pause):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // Answer is that of the catalogue, as clients get it from a worker.

@@ -16,7 +16,6 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/discovery"
 	"github.com/temporal-codemode/codemode/internal/ask"
-	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -97,20 +96,23 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	if message := signals.CheckSize("The execution code", code); message != "" {
 		return signals.ErrorOutcome("", message), nil
 	}
-	run := &run{Runner: r, id: signals.NewExecutionID(time.Now()), ends: time.Now().Add(r.options.Timeout)}
-	run.pass = sandbox.Pass{
-		Code: code, Seed: run.id, Start: time.Now().UnixMilli(), Modules: r.options.Modules, Connectors: r.offered.Names(), Synchronous: o.Synchronous,
+	now := time.Now()
+	id := signals.NewExecutionID(now)
+	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: r.host(id), Ends: now.Add(r.options.Timeout)}}
+	run.Pass = sandbox.Pass{
+		Code: code, Seed: id, Start: now.UnixMilli(), Modules: r.options.Modules, Connectors: r.offered.Names(),
+		Synchronous: o.Synchronous,
 	}
 	return run.finish(ctx)
 }
 
-func (r *Runner) direct(id string) *host {
+func (r *Runner) host(id string) *host {
 	return &host{Connectors: r.offered, Catalogue: r.catalog, Hints: r.options.Hints, ExecutionID: id}
 }
 
 // Ask puts a question to the catalogue, as Client.Ask does.
 func (r *Runner) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {
-	return r.direct("").Answer(ctx, question)
+	return r.host("").Answer(ctx, question)
 }
 
 // Methods lists what programs can call.
@@ -179,64 +181,31 @@ func (u unattended) Large(ctx context.Context) (*connectors.LargeCatalogue, erro
 	return &connectors.LargeCatalogue{Methods: methods, Definitions: func() json.RawMessage { return u.set.Definitions(u.name) }}, err
 }
 
-// run is one run: passes in this process, one after the other, until the program ends.
+// run is one run of a program.
 type run struct {
-	*Runner
-	id   string
-	ends time.Time
-	pass sandbox.Pass
-	logs []string
+	Passes
+	id string
 }
 
 func (r *run) finish(ctx context.Context) (signals.Outcome, error) {
-	for {
-		left := time.Until(r.ends)
-		if left <= 0 {
-			return r.failed("Code execution failed: Execution timed out", nil), nil
-		}
-		r.pass.Limits.Timeout = left
-		result, err := r.options.Executor.Run(ctx, r.pass, r.direct(r.id))
-		if err != nil {
-			return signals.Outcome{}, fmt.Errorf("run %s: %w", r.id, err)
-		}
-		r.pass.Log = append(r.pass.Log, result.Entries...)
-		r.logs, r.pass.Lines = append(r.logs, result.Logs...), result.Lines
-		switch result.End {
-		case sandbox.Completed:
-			out := r.outcome(signals.Completed)
-			out.Result = result.Value
-			return out, nil
-		case sandbox.Failed:
-			f := result.PassFailure()
-			return r.failed(f.Message, f.Position), nil
-		case sandbox.Blocked:
-			if err := r.sleep(ctx, result.Timers); err != nil {
-				return signals.Outcome{}, err
-			}
-		}
+	result, err := r.Run(ctx)
+	switch {
+	case errors.Is(err, ErrTimeUp):
+		return r.failed("Code execution failed: "+err.Error(), nil), nil
+	case err != nil:
+		return signals.Outcome{}, fmt.Errorf("run %s: %w", r.id, err)
+	case result.End == sandbox.Failed:
+		f := result.PassFailure()
+		return r.failed(f.Message, f.Position), nil
 	}
-}
-
-// sleep waits for the next timer of the program; no call blocks a pass here.
-func (r *run) sleep(ctx context.Context, timers []signals.Timer) error {
-	if len(timers) == 0 {
-		return fmt.Errorf("run %s: a pass ended without a reason", r.id)
-	}
-	next := timers[0]
-	if due := time.UnixMilli(next.Due); due.Before(r.ends) {
-		if err := wait.For(ctx, time.Until(due)); err != nil {
-			return err
-		}
-	} else if err := wait.For(ctx, time.Until(r.ends)); err != nil {
-		return err
-	}
-	r.pass.Log = append(r.pass.Log, signals.Entry{Timer: true, ID: next.ID, At: next.Due})
-	return nil
+	out := r.outcome(signals.Completed)
+	out.Result = result.Value
+	return out, nil
 }
 
 func (r *run) outcome(status signals.Status) signals.Outcome {
-	out := signals.Outcome{Status: status, ExecutionID: r.id, Logs: r.logs, Calls: []signals.Call{}}
-	for _, e := range r.pass.Log {
+	out := signals.Outcome{Status: status, ExecutionID: r.id, Logs: r.Logs, Calls: []signals.Call{}}
+	for _, e := range r.Pass.Log {
 		if e.Timer || e.ID < 0 {
 			continue
 		}
@@ -254,6 +223,6 @@ func (r *run) outcome(status signals.Status) signals.Outcome {
 
 func (r *run) failed(message string, at *signals.Position) signals.Outcome {
 	out := r.outcome(signals.Failed)
-	out.Error, out.Position = signals.ErrorText(message, r.logs), at
+	out.Error, out.Position = signals.ErrorText(message, r.Logs), at
 	return out
 }

@@ -57,8 +57,8 @@ connectors:
   remote:
     mcp: { url: "http://127.0.0.1:9/sse", transport: sse, headers: { Authorization: "Bearer ${TRACKER_TOKEN}" }, startTimeout: 5s }
 outbound: { hosts: [api.example.com, "http://127.0.0.1:9"], timeout: 5s, maxResponse: 1KiB, private: true, tools: { post: { requiresApproval: true } } }
-limits: { passTimeout: 30s, localPass: 0, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
-sandbox: { reuse: 0, children: 3, require: [seccomp] }
+limits: { passTimeout: 30s, localPass: off, pausedTTL: 7d, memory: 256MiB, inlineCalls: 10, gatedCalls: 20, passes: 30, runTime: 2h, historyBytes: 40MiB, historyEvents: 1_000 }
+sandbox: { reuse: off, children: 3, require: [seccomp] }
 `)
 	require.NoError(t, err)
 	dir, err := os.Getwd()
@@ -189,7 +189,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"transport", connector(`mcp: { url: "http://127.0.0.1/mcp", transport: stdio }`), f + `3: "transport" must be sse or streamable-http, but is "stdio"`},
 		{"openapi without document", connector(`openapi: { baseURL: "http://127.0.0.1" }`), f + `3: "openapi" needs "document", the file or URL of the OpenAPI document`},
 		{"credential key", connector(`openapi: { document: a.json, credentials: { key: { tokn: x } } }`), f + `3: unknown key "tokn"; did you mean "token"?`},
-		{"key of openapi", connector(`openapi: { document: ./shop.json, url: x }`), f + `3: unknown key "url"`},
+		{"key of openapi", connector(`openapi: { document: ./shop.json, url: x }`), f + `3: unknown key "url"; did you mean "baseURL"?`},
 		{"both", connector("openapi: {}\nmcp: { command: x }"), f + `2: connector "c" says both "mcp" and "openapi": make two connectors of it` + "\n" + f + `3: "openapi" needs "document", the file or URL of the OpenAPI document`},
 
 		{"tools is a list", tools("- a"), f + `5: "tools" must be a mapping, but is a list`},
@@ -223,6 +223,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"revert does not check", tools(`a: { revert: { tool: b, args: { id: "output.id" } } }`), f + `5: "id" is not a CEL expression: undeclared reference to 'output' (in container '') (column 1)`},
 		{"revert argument is nothing", tools("a:\n  revert:\n    tool: b\n    args:\n      id:"), f + `9: "id" must be text, but is empty`},
 
+		{"no reuse", "sandbox: { reuse: 0 }", f + `1: "reuse" cannot be 0: leave it out for the default, or write off for one child per pass`},
+		{"no local pass", "limits: { localPass: 0 }", f + `1: "localPass" cannot be 0: leave it out for the default, or write off`},
 		{"sandbox reuse", "sandbox: { reuse: -1 }", f + `1: "reuse" must be a whole number from 1 on, but is -1`},
 		{"sandbox children", "sandbox: { children: few }", f + `1: "children" must be a whole number from 1 on, but is "few"`},
 		{"sandbox require", "sandbox: { require: seccomp }", f + `1: "require" must be a list, but is "seccomp"`},

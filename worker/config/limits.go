@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 func (r *reader) limits(key string, n *yaml.Node, l *Limits) {
@@ -13,7 +13,7 @@ func (r *reader) limits(key string, n *yaml.Node, l *Limits) {
 	}
 	r.fields(n, key, map[string]take{
 		"passTimeout":   func(key string, n *yaml.Node) { l.PassTimeout = r.duration(key, n) },
-		"localPass":     func(key string, n *yaml.Node) { l.LocalPass = r.durationOrNone(key, n) },
+		"localPass":     func(key string, n *yaml.Node) { l.LocalPass = r.durationOrOff(key, n) },
 		"pausedTTL":     millis(&l.PausedTTLMs),
 		"runTime":       millis(&l.RunTimeMs),
 		"memory":        func(key string, n *yaml.Node) { l.Memory = r.size(key, n) },
@@ -25,10 +25,21 @@ func (r *reader) limits(key string, n *yaml.Node, l *Limits) {
 	})
 }
 
-// durationOrNone reads a duration or 0, which the options write as -1.
-func (r *reader) durationOrNone(key string, n *yaml.Node) time.Duration {
-	if n.Kind == yaml.ScalarNode && n.Value == "0" {
-		return -1
+// durationOrOff reads a duration, or off, which the options write as -1.
+func (r *reader) durationOrOff(key string, n *yaml.Node) time.Duration {
+	switch {
+	case isOff(n):
+		return off
+	case isZero(n):
+		r.fail(n, "%s cannot be 0: leave it out for the default, or write off", key)
+		return 0
 	}
 	return r.duration(key, n)
 }
+
+// off is how options write that something is switched off: their zero is the default.
+const off = -1
+
+func isOff(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Value == "off" }
+
+func isZero(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Value == "0" }

@@ -3,7 +3,7 @@ package config
 import (
 	"strconv"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/temporal-codemode/codemode/connectors/outbound"
 )

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/temporal-codemode/codemode/internal/words"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -160,36 +161,8 @@ func shown(n *yaml.Node) string {
 
 // near suggests the known name that was probably meant.
 func near[V any](name string, known map[string]V) string {
-	best, distance := "", max(2, len(name)/3)+1
-	for candidate := range known {
-		d := editDistance(strings.ToLower(name), strings.ToLower(candidate))
-		if d < distance || d == distance && candidate < best {
-			best, distance = candidate, d
-		}
+	if list := words.Nearest(name, slices.Sorted(maps.Keys(known))); len(list) > 0 {
+		return fmt.Sprintf("; did you mean %q?", list[0])
 	}
-	if best == "" || distance >= len(best) {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// editDistance is Levenshtein's, over bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0]++
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

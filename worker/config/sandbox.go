@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/temporal-codemode/codemode/sandbox"
 )
@@ -43,10 +43,14 @@ func (r *reader) modules(key string, n *yaml.Node) map[string]string {
 	return modules
 }
 
-// reuse reads how many passes a child serves; 0 is one child per pass, which the options write as -1.
+// reuse reads how many passes a child serves; off is one child per pass.
 func (r *reader) reuse(key string, n *yaml.Node) int {
-	if n.Kind == yaml.ScalarNode && n.Value == "0" {
-		return -1
+	switch {
+	case isOff(n):
+		return off
+	case isZero(n):
+		r.fail(n, "%s cannot be 0: leave it out for the default, or write off for one child per pass", key)
+		return 0
 	}
 	return r.count(key, n)
 }
