@@ -126,8 +126,8 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 	if in.Revert != nil {
 		return nil, a.revert(ctx, in, method)
 	}
-	if in.Given != nil {
-		return checkGiven(method, in.Given.Value)
+	if in.Resolution != nil {
+		return checkGiven(method, in.Resolution.Value)
 	}
 	if err := a.checkEdited(method, in); err != nil {
 		return nil, err

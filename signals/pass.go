@@ -311,8 +311,8 @@ type CallInput struct {
 	Edited bool `json:"edited,omitempty"`
 	// Attempt counts those that the workflow makes, from 1; Temporal's own repetitions come on top.
 	Attempt int `json:"attempt,omitempty"`
-	// Given is the result that a client gave: the activity checks it and makes no call.
-	Given *GivenResult `json:"given,omitempty"`
+	// Resolution is the result that a client gave: the activity checks it and makes no call.
+	Resolution *Resolution `json:"given,omitempty"`
 	// Revert makes the activity undo the call instead; Args and Key are not looked at then.
 	Revert *Revert `json:"revert,omitempty"`
 	// Next is the pass that follows if the call succeeds: nothing else is waited for. The activity may go on with it.
@@ -328,8 +328,8 @@ type NextPass struct {
 	Attempts int `json:"attempts,omitempty"`
 }
 
-// GivenResult is a result that a client gave; a missing value is undefined.
-type GivenResult struct {
+// Resolution is a result that a client gave; a missing value is undefined.
+type Resolution struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 

@@ -124,7 +124,7 @@ func TestWhatAResolvedCallWasMadeWith(t *testing.T) {
 	h := newTape(t)
 	h.scheduled("call-0.1", "store.write", signals.CallInput{Args: []byte(`"refused"`), Edited: true})
 	h.scheduled("call-0.2", "store.write", signals.CallInput{Args: []byte(`"made"`), Edited: true})
-	h.completed(h.scheduled("call-0.3", "store.write", signals.CallInput{Given: &signals.GivenResult{}, Edited: true}), signals.CallOutput{Value: []byte(`7`)})
+	h.completed(h.scheduled("call-0.3", "store.write", signals.CallInput{Resolution: &signals.Resolution{}, Edited: true}), signals.CallOutput{Value: []byte(`7`)})
 	for range 50 { // whatever the order of maps
 		require.JSONEq(t, `"made"`, string(h.Edited(0)))
 		args, result, err := h.Effect(signals.NewLog(), signals.RevertTarget{Seq: 0, Source: "call-0.3"})

@@ -75,7 +75,7 @@ func (h *History) made(seq int) (in signals.CallInput, ok bool) {
 			return in, ok
 		}
 		var next signals.CallInput
-		if err := h.decode(a.input, &next); err == nil && next.Given == nil {
+		if err := h.decode(a.input, &next); err == nil && next.Resolution == nil {
 			in, ok = next, true
 		}
 	}

@@ -16,28 +16,32 @@ import (
 )
 
 // call is what the workflow knows of one call of the program.
+//
+// A gated call that has not settled either waits for a person (pending: for approval, for its result, or for what to do
+// about an unknown outcome), or runs (dispatched), or waits for the pass that issues it again, after which it is
+// dispatched. What was decided about a call is taken back (dropDecision) if it led to nothing.
 type call struct {
-	rec         signals.Call // args and result only if small
-	args        json.RawMessage
-	timeout     time.Duration
-	queue       string // empty is the workflow's own
-	requestedAt int64
-	open        bool // gated and not settled
-	approved    bool
-	cleared     bool // the newest pass was told that it may be dispatched
-	dispatched  bool
-	editedArgs  json.RawMessage
-	refused     string // why the last approval or result could not be used
-	tries       int    // activities scheduled so far
-	retry       signals.RetryLimits
+	rec          signals.Call // args and result only if small
+	args         json.RawMessage
+	timeout      time.Duration
+	queue        string // empty is the workflow's own
+	requestedAt  int64
+	unsettled    bool // gated and not settled
+	approved     bool
+	dispatchable bool // the newest pass was told that it may be dispatched
+	dispatched   bool
+	editedArgs   json.RawMessage
+	refused      string // why the last approval or result could not be used
+	scheduled    int    // activities scheduled so far
+	retry        signals.RetryLimits
 
-	needed     int      // people who have to approve
-	approvers  []string // who have approved the arguments that it would be dispatched with
-	client     bool     // never made here: a client gives the result
-	given      *signals.GivenResult
-	askUnknown bool
-	unknown    *signals.CallError // it was interrupted while it ran
-	again      bool               // a person wants it made again
+	approvalsNeeded int      // people who have to approve
+	approvers       []string // who have approved the arguments that it would be dispatched with
+	client          bool     // never made here: a client gives the result
+	resolution      *signals.Resolution
+	askUnknown      bool
+	unknown         *signals.CallError // it was interrupted while it ran
+	retried         bool               // a person wants it made again
 }
 
 func (c *call) name() string { return c.rec.Connector + "." + c.rec.Method }
@@ -54,29 +58,29 @@ func (c *call) dispatchArgs() json.RawMessage {
 // together are too large.
 func (c *call) sentArgs() json.RawMessage {
 	args := c.dispatchArgs()
-	if c.given != nil && len(args)+len(c.given.Value) > givenBytes {
+	if c.resolution != nil && len(args)+len(c.resolution.Value) > maxResolutionBytes {
 		return nil
 	}
 	return args
 }
 
-// givenBytes is what a given result and the arguments of its call may take together.
-const givenBytes = 1 << 20
+// maxResolutionBytes is what a given result and the arguments of its call may take together.
+const maxResolutionBytes = 1 << 20
 
 // Bytes of call values held for queries: in one value, and in all.
 const (
-	keptValue = 1024
-	keptTotal = 64 * 1024
+	maxHeldValue = 1024
+	maxHeldBytes = 64 * 1024
 )
 
-// keep returns values for the record if they are small enough to hold.
-func (e *execution) keep(rec *signals.Call, args, result json.RawMessage) {
+// hold returns values for the record if they are small enough to hold.
+func (e *execution) hold(rec *signals.Call, args, result json.RawMessage) {
 	size := len(args) + len(result)
-	if len(args) > keptValue || len(result) > keptValue || e.kept+size > keptTotal {
+	if len(args) > maxHeldValue || len(result) > maxHeldValue || e.heldBytes+size > maxHeldBytes {
 		rec.Omitted = true
 		return
 	}
-	e.kept += size
+	e.heldBytes += size
 	if len(args) > 0 {
 		rec.Args = args
 	}
@@ -96,7 +100,7 @@ func (e *execution) add(c *call) {
 	e.calls[c.rec.Seq] = c
 }
 
-func (e *execution) noteEntry(entry signals.Entry) {
+func (e *execution) addInlineCall(entry signals.Entry) {
 	if entry.Timer || entry.Ephemeral && e.calls[entry.ID] != nil {
 		return
 	}
@@ -109,84 +113,34 @@ func (e *execution) noteEntry(entry signals.Entry) {
 		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At, Revertable: entry.Revertable,
 	}}
 	if entry.Error != nil {
-		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, keptValue), signals.Cut(entry.Error.Name, signals.MaxNameBytes)
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, maxHeldValue), signals.Cut(entry.Error.Name, signals.MaxNameBytes)
 	}
-	e.keep(&c.rec, entry.Args, entry.Value)
+	e.hold(&c.rec, entry.Args, entry.Value)
 	e.inline++
 	e.add(c)
 	e.countCall(c.rec)
 }
 
-func (e *execution) noteBlocked(ctx workflow.Context, b signals.Blocked) {
+func (e *execution) addGatedCall(ctx workflow.Context, b signals.Blocked) {
 	c := &call{
 		rec: signals.Call{
 			Seq: b.Seq, Connector: b.Connector, Method: b.Method, State: signals.Executing, Class: b.Class,
 			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args), Revertable: b.Revertable,
 		},
-		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, open: true, cleared: true,
+		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, unsettled: true, dispatchable: true,
 		requestedAt: workflow.Now(ctx).UnixMilli(),
 	}
-	c.needed, c.client, c.askUnknown = max(1, b.Approvals), b.Client, b.AskUnknown
+	c.approvalsNeeded, c.client, c.askUnknown = max(1, b.Approvals), b.Client, b.AskUnknown
 	if b.Retry != nil {
 		c.retry = *b.Retry
 	}
 	if b.Approval || b.Client {
 		c.rec.State = signals.Pending
 	}
-	e.keep(&c.rec, b.Args, nil)
+	e.hold(&c.rec, b.Args, nil)
 	e.gated++
 	e.add(c)
 	e.approveRemembered(c, c.requestedAt)
-}
-
-// taskBytes is what the commands of one workflow task may hold; the server terminates a run past about 4 MB.
-const taskBytes = 3 << 20
-
-// dispatch makes the gated calls that the newest pass issued, those of it that a person has to approve only once
-// approved. Calls that a partial pass listed wait for the rest of the list.
-func (e *execution) dispatch(ctx workflow.Context) {
-	if e.partial {
-		return
-	}
-	for _, c := range e.order {
-		if !c.open || c.dispatched || c.pending() || !c.cleared {
-			continue
-		}
-		if e.room(ctx, c); e.end != nil {
-			return
-		}
-		e.start(ctx, c)
-	}
-}
-
-// room waits until the commands of the workflow task leave room for a call's arguments.
-func (e *execution) room(ctx workflow.Context, c *call) {
-	bytes := len(c.sentArgs()) + 1024
-	if c.given != nil {
-		bytes += len(c.given.Value)
-	}
-	for e.end == nil {
-		if task := workflow.GetInfo(ctx).GetCurrentHistoryLength(); task != e.sentTask {
-			e.sentTask, e.sent = task, 0
-		}
-		if e.sent == 0 || e.sent+bytes <= taskBytes {
-			e.sent += bytes
-			return
-		}
-		_ = workflow.Sleep(ctx, time.Millisecond) // ends the workflow task
-		e.checkBudgets(ctx)
-	}
-}
-
-func (e *execution) start(ctx workflow.Context, c *call) {
-	c.dispatched, c.refused = true, ""
-	c.rec.State = signals.Executing
-	e.running++
-	workflow.Go(ctx, func(ctx workflow.Context) {
-		e.make(ctx, c)
-		e.running--
-		e.updatedAt = workflow.Now(ctx).UnixMilli()
-	})
 }
 
 // make runs the call's activity until it settles or is pending again.
@@ -194,12 +148,12 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 	input := signals.CallInput{
 		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.sentArgs(), Class: c.rec.Class,
 		Key:    signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs()),
-		Edited: len(c.editedArgs) > 0, Given: c.given,
+		Edited: len(c.editedArgs) > 0, Resolution: c.resolution,
 	}
 	unavailable := 0
 	for input.Attempt = 1; ; {
-		c.tries++
-		id := signals.CallActivityID(c.rec.Seq, c.tries)
+		c.scheduled++
+		id := signals.CallActivityID(c.rec.Seq, c.scheduled)
 		input.Next = e.nextPass(c)
 		var out signals.CallOutput
 		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(), payload.MustRaw(input)).Get(ctx, &out)
@@ -214,7 +168,7 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 			repeat = e.backOff(ctx, c, signals.RetryLimits{}.Backoff(delay, unavailable))
 		}
 		if !repeat {
-			c.rec.Attempts = c.tries
+			c.rec.Attempts = c.scheduled
 			e.settleCall(ctx, c, id, out, err, input.Key)
 			return
 		}
@@ -227,7 +181,7 @@ func (e *execution) backOff(ctx workflow.Context, c *call, pause time.Duration) 
 		_, _ = workflow.AwaitWithTimeout(ctx, pause, func() bool { return e.end != nil })
 	}
 	e.checkBudgets(ctx)
-	e.room(ctx, c)
+	e.reserveTaskBytes(ctx, c)
 	return e.end == nil
 }
 
@@ -254,7 +208,7 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string, next *
 	limits := c.retry.WithDefaults()
 	policy := &temporal.RetryPolicy{MaximumAttempts: 1}
 	switch {
-	case c.given != nil: // to check a result changes nothing
+	case c.resolution != nil: // to check a result changes nothing
 		policy = &temporal.RetryPolicy{MaximumAttempts: 10, NonRetryableErrorTypes: []string{signals.ErrorRetryable, signals.ErrorUnavailable}}
 	case c.rec.Class != signals.Write: // for lost workers and timeouts; the workflow itself repeats what asks for it
 		policy = &temporal.RetryPolicy{
@@ -275,7 +229,7 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string, next *
 // summary tells what the call is made with, and which pass may follow in the same activity.
 func (c *call) summary(next *signals.NextPass) string {
 	text := fmt.Sprintf("#%d %s", c.rec.Seq, signals.Summary(c.dispatchArgs(), 100))
-	if c.given != nil {
+	if c.resolution != nil {
 		text = fmt.Sprintf("#%d result given by %s", c.rec.Seq, cmp.Or(c.rec.DecidedBy, "a client"))
 	}
 	text = signals.Cut(text, 120)
@@ -306,24 +260,24 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 	given := signals.Given{ID: c.rec.Seq, At: workflow.Now(ctx).UnixMilli(), Attempts: c.rec.Attempts}
 	switch {
 	case err == nil:
-		e.next = out.Next
+		e.earlyPass = out.Next
 		given.At, given.Source = cmp.Or(out.At, given.At), activityID
 		if len(out.Value) <= signals.InlineValueBytes {
 			given.Value, given.Carried = out.Value, true
 		}
-	case kind == signals.ErrorInvalid && (c.rec.RequiresApproval || c.given != nil):
-		c.reopen()
+	case kind == signals.ErrorInvalid && (c.rec.RequiresApproval || c.resolution != nil):
+		c.makePending()
 		c.refused = activityMessage(err)
 		return
-	case kind == "" && c.given != nil: // it was only to be checked, so that nothing is unknown
-		c.reopen()
+	case kind == "" && c.resolution != nil: // it was only to be checked, so that nothing is unknown
+		c.makePending()
 		c.refused = "The given result could not be checked: " + activityMessage(err)
 		return
 	case kind == signals.ErrorTooLarge:
 		given.Error = &signals.CallError{Message: activityMessage(err)}
 		e.fail("%s", activityMessage(err))
 	case kind == "" && c.askUnknown && e.end == nil:
-		c.ask(unknownOutcome(c.name(), key), given.At)
+		c.askAboutUnknown(unknownOutcome(c.name(), key), given.At)
 		return
 	case kind == "":
 		given.Error = unknownOutcome(c.name(), key)
@@ -332,7 +286,7 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 		given.Error = &signals.CallError{Message: activityMessage(err)}
 	}
 	e.settle(c, given)
-	e.keep(&c.rec, nil, out.Value)
+	e.hold(&c.rec, nil, out.Value)
 }
 
 func unknownOutcome(name, key string) *signals.CallError {
@@ -341,15 +295,15 @@ func unknownOutcome(name, key string) *signals.CallError {
 }
 
 func (e *execution) settle(c *call, given signals.Given) {
-	c.open = false
-	c.given, c.unknown = nil, nil
+	c.unsettled = false
+	c.resolution, c.unknown = nil, nil
 	if given.Error == nil || given.Error.Name != signals.RejectedError { // a rejection may be taken back
 		c.args, c.editedArgs = nil, nil
 	}
 	c.rec.SettledAt, c.rec.State = given.At, signals.Applied
 	defer func() { e.countCall(c.rec) }()
 	if given.Error != nil {
-		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, keptValue), signals.Cut(given.Error.Name, signals.MaxNameBytes)
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, maxHeldValue), signals.Cut(given.Error.Name, signals.MaxNameBytes)
 	}
 	if given.Error != nil && given.Error.Name == signals.RejectedError {
 		c.rec.State = signals.Reverted

@@ -12,7 +12,7 @@ func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 	if a.AsOf != 0 && a.AsOf != e.passes {
 		return nil, fmt.Sprintf("This approval looks at pass %d of execution %q, which is at pass %d by now: look again.", a.AsOf, e.id, e.passes)
 	}
-	if e.untold > 2*decisionBytes {
+	if e.undeliveredBytes > 2*maxDecisionBytes {
 		return nil, "Too many approvals wait for others, without which no call goes on: approve a call completely first, or reject."
 	}
 	calls, refusal := e.approvable(a)
@@ -33,7 +33,7 @@ func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 }
 
 func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
-	if !c.asks() || slices.Contains(c.approvers, approver(a)) && c.needed > 1 && len(a.Args) == 0 {
+	if !c.needsApproval() || slices.Contains(c.approvers, approver(a)) && c.approvalsNeeded > 1 && len(a.Args) == 0 {
 		return // an approval before it in the same message
 	}
 	d := signals.Decision{
@@ -44,10 +44,10 @@ func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
 		c.editedArgs, c.approvers = a.Args, nil
 	}
 	c.approvers, c.refused = append(c.approvers, approver(a)), ""
-	e.noteDecision(c, d)
-	if len(c.approvers) >= c.needed {
+	e.recordDecision(c, d)
+	if len(c.approvers) >= c.approvalsNeeded {
 		c.approved = true
-		e.resume()
+		e.startPass()
 	}
 }
 
@@ -63,7 +63,7 @@ func approver(a signals.Approve) string {
 func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 	var calls []*call
 	for _, c := range e.pending() {
-		if len(a.Seqs) == 0 && e.pausedSeqs[c.rec.Seq] && c.asks() {
+		if len(a.Seqs) == 0 && e.shownPending[c.rec.Seq] && c.needsApproval() {
 			calls = append(calls, c)
 		}
 	}
@@ -72,8 +72,8 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 		switch {
 		case c == nil || !c.pending():
 			return nil, e.notPending(seq)
-		case !c.asks():
-			return nil, c.otherwise()
+		case !c.needsApproval():
+			return nil, c.needsInstead()
 		}
 		if !slices.Contains(calls, c) {
 			calls = append(calls, c)
@@ -81,7 +81,7 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 	}
 	switch {
 	case len(calls) == 0 && len(a.Seqs) == 0 && e.anyPending() && e.status == signals.Paused:
-		return nil, e.pending()[0].otherwise()
+		return nil, e.pending()[0].needsInstead()
 	case len(calls) == 0:
 		return nil, signals.NotPaused(e.id, e.status)
 	case len(a.Args) > 0 && len(calls) > 1:
@@ -103,14 +103,14 @@ func (c *call) refusal(a signals.Approve) string {
 	switch {
 	case a.ArgsDigest != "" && a.ArgsDigest != digest:
 		return fmt.Sprintf("argsDigest %q is stale: %s (seq %d) is pending with %q; look at its arguments again.", a.ArgsDigest, c.name(), c.rec.Seq, digest)
-	case c.needed <= 1:
+	case c.approvalsNeeded <= 1:
 		return ""
 	case approver(a) == "":
-		return fmt.Sprintf("%s (seq %d) needs the approval of %d people: say who approves (by).", c.name(), c.rec.Seq, c.needed)
+		return fmt.Sprintf("%s (seq %d) needs the approval of %d people: say who approves (by).", c.name(), c.rec.Seq, c.approvalsNeeded)
 	case a.Always:
-		return fmt.Sprintf("%s (seq %d) needs the approval of %d people each time: always does not go with it.", c.name(), c.rec.Seq, c.needed)
+		return fmt.Sprintf("%s (seq %d) needs the approval of %d people each time: always does not go with it.", c.name(), c.rec.Seq, c.approvalsNeeded)
 	case len(a.Args) == 0 && slices.Contains(c.approvers, approver(a)):
-		return fmt.Sprintf("%s has approved %s (seq %d) already: it needs the approval of %d different people.", approver(a), c.name(), c.rec.Seq, c.needed)
+		return fmt.Sprintf("%s has approved %s (seq %d) already: it needs the approval of %d different people.", approver(a), c.name(), c.rec.Seq, c.approvalsNeeded)
 	}
 	return ""
 }
@@ -126,7 +126,7 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 	for _, c := range e.pending() {
 		if e.approveRemembered(c, now) {
 			seqs = append(seqs, c.rec.Seq)
-			e.resume()
+			e.startPass()
 		}
 	}
 	return seqs
@@ -136,11 +136,11 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 // call that the newest pass has just issued.
 func (e *execution) approveRemembered(c *call, now int64) bool {
 	d, ok := e.always[c.name()]
-	if !ok || !c.asks() || c.needed > 1 {
+	if !ok || !c.needsApproval() || c.approvalsNeeded > 1 {
 		return false
 	}
 	d.At, d.ArgsDigest = now, signals.Digest(c.dispatchArgs())
 	c.approved, c.rec.State = true, signals.Executing
-	e.noteDecision(c, d)
+	e.recordDecision(c, d)
 	return true
 }
