@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 )
 
@@ -73,7 +73,7 @@ func describe(set *connectors.Set, connector, custom string) string {
 	if custom == "" {
 		custom = codeText
 	}
-	types := strings.Replace(discovery.GenerateTypes(set, connector), "declare const "+connector+":", "declare const "+namespace+":", 1)
+	types := strings.Replace(catalogue.GenerateTypes(set, connector), "declare const "+connector+":", "declare const "+namespace+":", 1)
 	for mark, text := range map[string]string{"{{types}}": types, "{{example}}": example(set.Methods(connector))} {
 		before, after, found := strings.Cut(custom, mark)
 		if found {
