@@ -190,7 +190,7 @@ type run struct {
 func (r *run) finish(ctx context.Context) (signals.Outcome, error) {
 	result, err := r.Run(ctx)
 	switch {
-	case errors.Is(err, ErrTimeUp):
+	case errors.Is(err, signals.ErrTimedOut):
 		return r.failed("Code execution failed: "+err.Error(), nil), nil
 	case err != nil:
 		return signals.Outcome{}, fmt.Errorf("run %s: %w", r.id, err)

@@ -43,7 +43,7 @@ func TestWorkerRefusesRulesThatItsToolsRefuse(t *testing.T) {
 	config := strings.Replace(trackerConfig("default", filepath.Join(t.TempDir(), "s.json")), "delete_issue, args", "remove_issue, args", 1)
 	r := configure(t, config)
 	require.Equal(t, 2, r.code, r.stderr)
-	require.Contains(t, r.stderr, `Connector "tracker" has no tool "remove_issue", which a rule names to undo "create_issue".`)
+	require.Contains(t, r.stderr, `connector "tracker" has no tool "remove_issue", which a rule names to undo "create_issue"`)
 }
 
 func TestWorkerUsage(t *testing.T) {

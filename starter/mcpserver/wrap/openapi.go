@@ -15,6 +15,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 const (
@@ -59,7 +60,7 @@ var facade string
 func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandlerFunc {
 	methods := func(name string) (*connectors.Bound, error) {
 		if !slices.Contains(offered, name) {
-			return nil, fmt.Errorf("Tool %q not found on %s", name, namespace) //nolint:staticcheck // the reference's words
+			return nil, errors.New(signals.ToolNotFound(name, namespace))
 		}
 		return set.Lookup(upstream, name)
 	}
