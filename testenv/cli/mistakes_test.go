@@ -87,7 +87,7 @@ func silentPort(t *testing.T) string {
 func TestNoServer(t *testing.T) {
 	for name, at := range map[string]string{"refused": closedPort(t), "silent": silentPort(t)} {
 		t.Run(name, func(t *testing.T) {
-			want := "no Temporal server can be reached at " + at + ": start one (go run ./testenv/dev --headless) or say where it is with TEMPORAL_ADDRESS: "
+			want := "no Temporal server can be reached at " + at + ": start one (temporal server start-dev) or say where it is with TEMPORAL_ADDRESS: "
 			r := configure(t, "", "TEMPORAL_ADDRESS="+at)
 			require.Equal(t, 5, r.code)
 			require.Contains(t, r.stderr, want)
@@ -135,7 +135,7 @@ func TestNoWorker(t *testing.T) {
 	o := run(t, 5, "return 1", "--runtime", runtime, "--id", id)
 	require.Equal(t, signals.Running, o.Status)
 	require.Equal(t, id, o.ExecutionID)
-	require.Equal(t, `no worker polls task queue "codemode-`+runtime+`": start one (go run ./worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
+	require.Equal(t, `no worker polls task queue "codemode-`+runtime+`": start one (codemode-worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
 	require.Equal(t, signals.Running, outcome(t, 5, "wait", id, "--runtime", runtime).Status)
 	require.Equal(t, signals.Running, outcome(t, 5, "approve", id, "--runtime", runtime).Status)
 	r := starter(t, "", "show", id, "--runtime", runtime, "--json")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -46,7 +47,7 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 	if o.Description != "" {
 		description += "\n\n" + o.Description
 	}
-	s = server.NewMCPServer("openapi", "1.0.0", server.WithToolCapabilities(false), server.WithRecovery())
+	s = server.NewMCPServer("openapi", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
 	s.AddTool(codeTool("search", searchText, "an async arrow function that looks at the document"), o.tool(set, "spec"))
 	s.AddTool(codeTool("execute", description, "an async arrow function that calls the API"), o.tool(set, "spec", "request"))
 	return s, set.Close, nil
