@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 )
 
 const (
@@ -47,7 +48,7 @@ func (c *converter) root(raw []byte, name string) *typ {
 	}
 	f := &frame{scope: name, name: name}
 	c.path[&raw[0]] = f
-	t := c.shape(newSchema(raw), name)
+	t := c.shape(schema.Read(raw), name)
 	return c.split(t, name)
 }
 
@@ -83,7 +84,7 @@ func (c *converter) open(raw []byte, scope string) (*frame, *typ) {
 	}
 	f := &frame{scope: scope}
 	c.path[&raw[0]] = f
-	t := c.shape(newSchema(raw), scope)
+	t := c.shape(schema.Read(raw), scope)
 	delete(c.path, &raw[0])
 	return f, t
 }
@@ -109,17 +110,17 @@ func (c *converter) declare(t *typ, name string) *typ {
 	return t
 }
 
-func (c *converter) shape(s schema, scope string) *typ {
+func (c *converter) shape(s schema.Schema, scope string) *typ {
 	var t *typ
 	switch {
-	case s.ref() != "":
-		t = c.reference(s.ref(), scope)
+	case s.Ref() != "":
+		t = c.reference(s.Ref(), scope)
 	case c.exact:
 		t = c.first(s, scope)
 	default:
 		t = c.combined(s, scope)
 	}
-	if s.isTrue("nullable") || !c.exact && s.isTrue("x-nullable") {
+	if s.IsTrue("nullable") || !c.exact && s.IsTrue("x-nullable") {
 		return orNull(t)
 	}
 	return t
@@ -150,25 +151,25 @@ const smallEnum = 60
 
 // small definitions say more in their place than by their name.
 func (c *converter) small(raw []byte) bool {
-	s := newSchema(raw)
-	if s.ref() != "" {
+	s := schema.Read(raw)
+	if s.Ref() != "" {
 		return true
 	}
-	if s.has("anyOf", "oneOf", "allOf", "properties") || len(s.get("enum")) > smallEnum || len(s.get("const")) > smallEnum {
+	if s.Has("anyOf", "oneOf", "allOf", "properties") || len(s.Get("enum")) > smallEnum || len(s.Get("const")) > smallEnum {
 		return false
 	}
-	types := s.types(true)
+	types := s.Types(true)
 	return len(types) == 1 && !slices.Contains([]string{"array", "object"}, types[0])
 }
 
 // first is the reference's order of precedence.
-func (c *converter) first(s schema, scope string) *typ {
+func (c *converter) first(s schema.Schema, scope string) *typ {
 	for _, key := range []string{"anyOf", "oneOf"} {
-		if list := s.list(key); len(list) > 0 {
+		if list := s.Schemas(key); len(list) > 0 {
 			return join(union, c.each(list, scope, "Option"))
 		}
 	}
-	if list := s.list("allOf"); len(list) > 0 {
+	if list := s.Schemas("allOf"); len(list) > 0 {
 		return join(both, c.each(list, scope, "Part"))
 	}
 	return c.own(s, scope, nil)
@@ -187,7 +188,7 @@ const longestTitle = 30
 // label names one of several: by its title, or by number.
 func (c *converter) label(raw []byte, word string, i int) string {
 	if !c.exact {
-		if title := newSchema(raw).text("title"); title != "" && len(title) <= longestTitle && isIdentifier(pascal(title)) {
+		if title := schema.Read(raw).Text("title"); title != "" && len(title) <= longestTitle && isIdentifier(pascal(title)) {
 			return pascal(title)
 		}
 	}
@@ -195,14 +196,14 @@ func (c *converter) label(raw []byte, word string, i int) string {
 }
 
 // own is the type by what the node says itself; required adds to its own list.
-func (c *converter) own(s schema, scope string, required []string) *typ {
-	if values, ok := rawjson.List(s.get("enum")); ok {
+func (c *converter) own(s schema.Schema, scope string, required []string) *typ {
+	if values, ok := rawjson.List(s.Get("enum")); ok {
 		return c.literals(values, scope)
 	}
-	if value := s.get("const"); value != nil {
+	if value := s.Get("const"); value != nil {
 		return c.literal(value)
 	}
-	types := s.types(!c.exact)
+	types := s.Types(!c.exact)
 	if len(types) == 0 {
 		return unknownType()
 	}
@@ -213,7 +214,7 @@ func (c *converter) own(s schema, scope string, required []string) *typ {
 	return c.either(parts)
 }
 
-func (c *converter) simple(name string, s schema, scope string, required []string) *typ {
+func (c *converter) simple(name string, s schema.Schema, scope string, required []string) *typ {
 	switch name {
 	case "string", "boolean", "null":
 		return plainType(name)
@@ -280,14 +281,14 @@ func (c *converter) literal(raw []byte) *typ {
 	return plainType(number(raw))
 }
 
-func (c *converter) array(s schema, scope string) *typ {
-	if items, ok := rawjson.List(s.get("prefixItems")); ok {
-		return c.tuple(items, s.get("items"), scope)
+func (c *converter) array(s schema.Schema, scope string) *typ {
+	if items, ok := rawjson.List(s.Get("prefixItems")); ok {
+		return c.tuple(items, s.Get("items"), scope)
 	}
-	if items, ok := rawjson.List(s.get("items")); ok {
-		return c.tuple(items, s.get("additionalItems"), scope)
+	if items, ok := rawjson.List(s.Get("items")); ok {
+		return c.tuple(items, s.Get("additionalItems"), scope)
 	}
-	if items := s.get("items"); items != nil && !slices.Contains([]string{"false", "null", "0", `""`}, string(items)) {
+	if items := s.Get("items"); items != nil && !slices.Contains([]string{"false", "null", "0", `""`}, string(items)) {
 		return &typ{op: array, parts: []*typ{c.convert(items, scope+"Item")}}
 	}
 	return &typ{op: array, parts: []*typ{unknownType()}}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 	"github.com/temporal-codemode/codemode/internal/words"
 )
 
@@ -79,13 +80,13 @@ func commentText(s string) string { return inComment.Replace(s) }
 // docs reads what a property's schema says. A reference to what has no
 // declaration of its own is documented by what it leads to.
 func (c *converter) docs(raw []byte) *docs {
-	s := newSchema(raw)
-	if ref := s.ref(); ref != "" && !c.exact && !s.has("description", "format") {
+	s := schema.Read(raw)
+	if ref := s.Ref(); ref != "" && !c.exact && !s.Has("description", "format") {
 		if target, ok := c.doc.resolve(ref); ok && len(target) > 0 && (c.doc.name(target) == "" || c.small(target)) {
-			s = newSchema(target)
+			s = schema.Read(target)
 		}
 	}
-	d := docs{description: s.text("description"), format: s.text("format")}
+	d := docs{description: s.Text("description"), format: s.Text("format")}
 	if !c.exact {
 		d.limits, d.mattering = limits(s)
 	}
@@ -106,7 +107,7 @@ const fewMatter = 11
 
 const longestLimit = 60
 
-func limits(s schema) (all, mattering string) {
+func limits(s schema.Schema) (all, mattering string) {
 	var list, few []string
 	for i, key := range limitTags {
 		tag := limitTag(key, s)
@@ -121,10 +122,10 @@ func limits(s schema) (all, mattering string) {
 	return strings.Join(list, " "), strings.Join(few, " ")
 }
 
-func limitTag(key string, s schema) string {
-	raw := s.get(key)
+func limitTag(key string, s schema.Schema) string {
+	raw := s.Get(key)
 	switch {
-	case raw == nil, len(raw) > longestLimit, key == "uniqueItems" && s.text("type") != "array":
+	case raw == nil, len(raw) > longestLimit, key == "uniqueItems" && s.Text("type") != "array":
 		return ""
 	case key == "default":
 		return "@default " + compact(raw)
@@ -133,7 +134,7 @@ func limitTag(key string, s schema) string {
 	case string(raw) == "true":
 		// Draft 4 says with true that the limit beside it is exclusive.
 		if bound, draft4 := strings.CutPrefix(key, "exclusiveM"); draft4 {
-			return "@" + key + " " + string(s.get("m"+bound))
+			return "@" + key + " " + string(s.Get("m"+bound))
 		}
 		return "@" + key
 	}

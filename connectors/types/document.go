@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 )
 
 // document is a JSON text that schemas lie in, and what they refer to.
@@ -159,83 +160,15 @@ func child(raw []byte, step string) ([]byte, bool) {
 // anchor finds a definition by the name or address that it gives itself.
 func (d *document) anchor(ref string) ([]byte, bool) {
 	for _, def := range d.defs {
-		s := newSchema(def.raw)
+		s := schema.Read(def.raw)
 		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-			if name := s.text(key); name != "" && ref == "#"+name {
+			if name := s.Text(key); name != "" && ref == "#"+name {
 				return def.raw, true
 			}
 		}
-		if id := s.text("$id"); id != "" && id == ref || s.text("id") == ref && ref != "" {
+		if id := s.Text("$id"); id != "" && id == ref || s.Text("id") == ref && ref != "" {
 			return def.raw, true
 		}
 	}
 	return nil, false
-}
-
-// schema is one node, opened.
-type schema struct {
-	raw     []byte
-	members []rawjson.Entry
-}
-
-func newSchema(raw []byte) schema { return schema{raw, rawjson.Entries(raw)} }
-
-func (s schema) get(key string) []byte {
-	for _, m := range s.members {
-		if m.Key == key {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-func (s schema) has(keys ...string) bool {
-	for _, key := range keys {
-		if s.get(key) != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func (s schema) text(key string) string {
-	value, _ := rawjson.String(s.get(key))
-	return value
-}
-
-func (s schema) isTrue(key string) bool { return string(s.get(key)) == "true" }
-
-// list is an array of schemas, nil when it is empty or none.
-func (s schema) list(key string) [][]byte {
-	list, _ := rawjson.List(s.get(key))
-	return list
-}
-
-// ref is the reference that the node consists of, in any draft's words.
-func (s schema) ref() string {
-	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if ref := s.text(key); ref != "" {
-			return ref
-		}
-	}
-	return ""
-}
-
-// types are the type names, those implied by other keywords too if asked so.
-func (s schema) types(implied bool) []string {
-	if name, ok := rawjson.String(s.get("type")); ok {
-		return []string{name}
-	}
-	if list := rawjson.Texts(s.get("type")); len(list) > 0 {
-		return list
-	}
-	switch {
-	case s.has("properties"):
-		return []string{"object"}
-	case implied && s.has("items", "prefixItems"):
-		return []string{"array"}
-	case implied && s.has("additionalProperties", "patternProperties"):
-		return []string{"object"}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
@@ -60,8 +61,8 @@ func methodDocs(m *connectors.Bound) []string {
 	if !json.Valid(m.InputSchema) {
 		return lines
 	}
-	for _, p := range rawjson.Entries(newSchema(m.InputSchema).get("properties")) {
-		if d := newSchema(p.Value).text("description"); d != "" {
+	for _, p := range rawjson.Entries(schema.Read(m.InputSchema).Get("properties")) {
+		if d := schema.Read(p.Value).Text("description"); d != "" {
 			lines = append(lines, commentText("@param input."+p.Key+" - "+d))
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 )
 
 // object is a block of properties.
-func (c *converter) object(s schema, scope string, required []string) *typ {
-	required = append(rawjson.Texts(s.get("required")), required...)
+func (c *converter) object(s schema.Schema, scope string, required []string) *typ {
+	required = append(rawjson.Texts(s.Get("required")), required...)
 	t := &typ{op: record}
-	for _, m := range rawjson.Entries(s.get("properties")) {
+	for _, m := range rawjson.Entries(s.Get("properties")) {
 		t.props = append(t.props, prop{
 			name: m.Key, optional: !slices.Contains(required, m.Key),
 			docs: c.docs(m.Value), t: c.convert(m.Value, scope+pascal(m.Key)),
@@ -19,7 +20,7 @@ func (c *converter) object(s schema, scope string, required []string) *typ {
 	}
 	index := c.index(s, scope)
 	if len(t.props) == 0 && index == nil {
-		if string(s.get("additionalProperties")) == "false" {
+		if string(s.Get("additionalProperties")) == "false" {
 			return plainType("{}")
 		}
 		return plainType("Record<string, unknown>")
@@ -28,8 +29,8 @@ func (c *converter) object(s schema, scope string, required []string) *typ {
 }
 
 // index is the type of the properties without a name, nil when there are none.
-func (c *converter) index(s schema, scope string) *typ {
-	raw := s.get("additionalProperties")
+func (c *converter) index(s schema.Schema, scope string) *typ {
+	raw := s.Get("additionalProperties")
 	if len(raw) > 0 && (raw[0] == '{' || string(raw) == "true") {
 		return c.convert(raw, scope+"Value")
 	}
@@ -37,7 +38,7 @@ func (c *converter) index(s schema, scope string) *typ {
 		return nil
 	}
 	var parts []*typ
-	for _, m := range rawjson.Entries(s.get("patternProperties")) {
+	for _, m := range rawjson.Entries(s.Get("patternProperties")) {
 		parts = append(parts, c.convert(m.Value, scope+"Value"))
 	}
 	if len(parts) == 0 {
@@ -57,15 +58,15 @@ func (c *converter) withIndex(t, index *typ, scope string) *typ {
 }
 
 // combined joins what a node says itself with its anyOf, oneOf and allOf.
-func (c *converter) combined(s schema, scope string) *typ {
+func (c *converter) combined(s schema.Schema, scope string) *typ {
 	var parts []*typ
 	for _, key := range []string{"anyOf", "oneOf"} {
-		if list := s.list(key); len(list) > 0 {
+		if list := s.Schemas(key); len(list) > 0 {
 			parts = append(parts, c.either(c.each(list, scope, "Option")))
 		}
 	}
 	required := c.requiredOf(s)
-	for _, raw := range s.list("allOf") {
+	for _, raw := range s.Schemas("allOf") {
 		parts = append(parts, c.part(raw, scope, required))
 	}
 	parts = slices.DeleteFunc(parts, vague)
@@ -77,7 +78,7 @@ func (c *converter) combined(s schema, scope string) *typ {
 		return unknownType()
 	}
 	t := join(both, c.merge(parts, scope))
-	if own == nil && slices.Contains(s.types(false), "null") {
+	if own == nil && slices.Contains(s.Types(false), "null") {
 		return orNull(t)
 	}
 	return t
@@ -87,9 +88,9 @@ func (c *converter) combined(s schema, scope string) *typ {
 func vague(t *typ) bool { return t.is("unknown") || t.is("Record<string, unknown>") }
 
 // ownBeside leaves out a bare "type": what stands beside it says more.
-func (c *converter) ownBeside(s schema, scope string, required []string, others bool) *typ {
-	says := s.has("enum", "const", "properties", "items", "prefixItems", "patternProperties") ||
-		len(s.get("additionalProperties")) > 0 && s.get("additionalProperties")[0] == '{'
+func (c *converter) ownBeside(s schema.Schema, scope string, required []string, others bool) *typ {
+	says := s.Has("enum", "const", "properties", "items", "prefixItems", "patternProperties") ||
+		len(s.Get("additionalProperties")) > 0 && s.Get("additionalProperties")[0] == '{'
 	if others && !says {
 		return nil
 	}
@@ -97,18 +98,18 @@ func (c *converter) ownBeside(s schema, scope string, required []string, others 
 }
 
 // requiredOf lists the required names that a node and its allOf give together.
-func (c *converter) requiredOf(s schema) []string {
-	names := rawjson.Texts(s.get("required"))
-	for _, raw := range s.list("allOf") {
-		names = append(names, rawjson.Texts(newSchema(raw).get("required"))...)
+func (c *converter) requiredOf(s schema.Schema) []string {
+	names := rawjson.Texts(s.Get("required"))
+	for _, raw := range s.Schemas("allOf") {
+		names = append(names, rawjson.Texts(schema.Read(raw).Get("required"))...)
 	}
 	return names
 }
 
 // part is a member of an allOf, left open for merging.
 func (c *converter) part(raw []byte, scope string, required []string) *typ {
-	s := newSchema(raw)
-	if s.ref() != "" || s.has("anyOf", "oneOf", "allOf") || !slices.Equal(s.types(true), []string{"object"}) {
+	s := schema.Read(raw)
+	if s.Ref() != "" || s.Has("anyOf", "oneOf", "allOf") || !slices.Equal(s.Types(true), []string{"object"}) {
 		return c.convert(raw, scope)
 	}
 	return c.own(s, scope, required)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
@@ -14,14 +13,11 @@ import (
 type Catalogue struct {
 	set   *connectors.Set
 	found *catalogue.Catalogue
-
-	mu     sync.Mutex
-	shared map[string]*document // by connector
 }
 
 // New makes a catalogue of a set and what finds methods in it.
 func New(set *connectors.Set, found *catalogue.Catalogue) *Catalogue {
-	return &Catalogue{set: set, found: found, shared: map[string]*document{}}
+	return &Catalogue{set: set, found: found}
 }
 
 // Tool is one of the tools that a search finds.
@@ -116,16 +112,7 @@ func fits(out SearchOutput, budget int) bool {
 }
 
 func (c *Catalogue) write(b *connectors.Bound, d detail) string {
-	return write(b, c.document(b.Connector), d)
-}
-
-func (c *Catalogue) document(connector string) *document {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.shared[connector] == nil {
-		c.shared[connector] = newDocument(func() json.RawMessage { return c.set.Definitions(connector) })
-	}
-	return c.shared[connector]
+	return write(b, func() []byte { return c.set.Definitions(b.Connector) }, d)
 }
 
 // ListOutput is what list_tools answers.

@@ -1,13 +1,14 @@
 package utcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 )
 
 // detail says how much of its types an interface shows.
@@ -21,7 +22,7 @@ type detail struct {
 var details = []detail{{6, true, true}, {6, false, true}, {3, false, true}, {2, false, false}, {1, false, false}}
 
 // write gives a tool's interface in UTCP's form.
-func write(b *connectors.Bound, shared *document, d detail) string {
+func write(b *connectors.Bound, shared func() []byte, d detail) string {
 	name, space := Guard(b.Method.Name), Guard(b.Connector)
 	var text strings.Builder
 	text.WriteString("\nnamespace " + space + " {\n")
@@ -55,124 +56,86 @@ func comment(text string) string { return strings.ReplaceAll(text, "*/", "*\\/")
 // writer turns JSON Schema into TypeScript the way the bridge does.
 type writer struct {
 	detail
-	root   *document // the schema that is written
-	shared *document // what schemas of its connector refer to beside that
-}
-
-type schema struct {
-	Ref         string            `json:"$ref"`
-	Type        json.RawMessage   `json:"type"`
-	Description string            `json:"description"`
-	Enum        []any             `json:"enum"`
-	Const       any               `json:"const"`
-	Properties  object            `json:"properties"`
-	Required    []string          `json:"required"`
-	Items       json.RawMessage   `json:"items"`
-	AnyOf       []json.RawMessage `json:"anyOf"`
-	OneOf       []json.RawMessage `json:"oneOf"`
-	AllOf       []json.RawMessage `json:"allOf"`
+	root   []byte        // the schema that is written
+	shared func() []byte // what schemas of its connector refer to beside that
 }
 
 func (w writer) declare(name string, raw json.RawMessage) string {
-	w.root = newDocument(func() json.RawMessage { return raw })
-	s := w.read(raw, 0)
-	if s == nil || !s.isObject() {
+	w.root = raw
+	s, ok := w.read(raw)
+	if !ok || !isObject(s) {
 		return "  type " + name + " = " + w.typeOf(raw, 1, 0) + ";\n"
 	}
 	return "  interface " + name + " " + w.object(s, 1, 0) + "\n"
 }
 
-// read decodes a schema and follows its references; nil where that leads nowhere.
-func (w writer) read(raw json.RawMessage, hops int) *schema {
-	var s schema
-	if json.Unmarshal(raw, &s) != nil {
-		return nil
+// read opens a schema and follows its references; ok is false where they lead nowhere.
+func (w writer) read(raw json.RawMessage) (s schema.Schema, ok bool) {
+	if !rawjson.IsObject(raw) {
+		return s, false
 	}
-	if s.Ref == "" {
-		return &s
-	}
-	if hops > 20 || !strings.HasPrefix(s.Ref, "#") {
-		return nil
-	}
-	for _, document := range []*document{w.root, w.shared} {
-		if target := document.at(strings.TrimPrefix(s.Ref, "#")); target != nil {
-			found := w.read(target, hops+1)
-			if found != nil && s.Description != "" {
-				found.Description = s.Description
-			}
-			return found
-		}
-	}
-	return nil
+	return schema.Follow(raw, w.root, w.shared())
 }
 
-func (s *schema) types() []string {
-	var one string
-	var many []string
-	if json.Unmarshal(s.Type, &one) == nil {
-		return []string{one}
-	}
-	_ = json.Unmarshal(s.Type, &many)
-	return many
-}
-
-func (s *schema) isObject() bool {
-	types := s.types()
-	return len(types) == 1 && types[0] == "object" || len(types) == 0 && len(s.Properties) > 0
+func isObject(s schema.Schema) bool {
+	types := s.Types(false)
+	return len(types) == 1 && types[0] == "object"
 }
 
 // typeOf writes a type; depth counts the objects around it, hops how far schemas led on without one.
 func (w writer) typeOf(raw json.RawMessage, depth, hops int) string {
-	s := w.read(raw, 0)
-	if s == nil || depth > w.depth+1 || hops > 20 {
+	s, ok := w.read(raw)
+	if !ok || depth > w.depth+1 || hops > 20 {
 		return "any"
 	}
-	switch {
-	case len(s.Enum) > 0:
-		return union(len(s.Enum), func(i int) string { return literal(s.Enum[i]) })
-	case s.Const != nil:
-		return literal(s.Const)
-	case len(s.AnyOf) > 0:
-		return union(len(s.AnyOf), func(i int) string { return w.typeOf(s.AnyOf[i], depth, hops+1) })
-	case len(s.OneOf) > 0:
-		return union(len(s.OneOf), func(i int) string { return w.typeOf(s.OneOf[i], depth, hops+1) })
-	case len(s.AllOf) == 1:
-		return w.typeOf(s.AllOf[0], depth, hops+1)
-	case s.isObject():
+	inner := func(part []byte) string { return w.typeOf(part, depth, hops+1) }
+	switch all := s.Schemas("allOf"); {
+	case len(s.Schemas("enum")) > 0:
+		return union(s.Schemas("enum"), literal)
+	case s.Has("const") && !rawjson.IsNull(s.Get("const")):
+		return literal(s.Get("const"))
+	case len(s.Schemas("anyOf")) > 0:
+		return union(s.Schemas("anyOf"), inner)
+	case len(s.Schemas("oneOf")) > 0:
+		return union(s.Schemas("oneOf"), inner)
+	case len(all) == 1:
+		return inner(all[0])
+	case isObject(s):
 		if depth > w.depth {
 			return "{ [key: string]: any }"
 		}
 		return w.object(s, depth, hops)
 	}
-	types := s.types()
+	types := s.Types(false)
 	if len(types) == 0 {
 		return "any"
 	}
-	return union(len(types), func(i int) string { return w.simple(types[i], s, depth, hops) })
+	return union(types, func(name string) string { return w.simple(name, s, depth, hops) })
 }
 
-func (w writer) simple(name string, s *schema, depth, hops int) string {
+func (w writer) simple(name string, s schema.Schema, depth, hops int) string {
 	switch name {
 	case "string", "boolean", "null":
 		return name
 	case "number", "integer":
 		return "number"
 	case "array":
-		if len(s.Items) == 0 {
+		if !s.Has("items") {
 			return "any[]"
 		}
-		return "(" + w.typeOf(s.Items, depth, hops+1) + ")[]"
+		return "(" + w.typeOf(s.Get("items"), depth, hops+1) + ")[]"
 	case "object":
 		return "{ [key: string]: any }"
 	}
 	return "any"
 }
 
-func union(n int, part func(int) string) string {
+// union writes each part once.
+func union[T any](list []T, write func(T) string) string {
 	var parts []string
 	seen := map[string]bool{}
-	for i := range n {
-		if p := part(i); !seen[p] {
+	for _, one := range list {
+		if p := write(one); !seen[p] {
 			seen[p] = true
 			parts = append(parts, p)
 		}
@@ -180,38 +143,32 @@ func union(n int, part func(int) string) string {
 	return strings.Join(parts, " | ")
 }
 
-func literal(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+// literal writes a value as it stands in the schema, without white space.
+func literal(raw []byte) string {
+	compact, err := rawjson.Compact(raw)
+	if err != nil {
 		return "any"
 	}
-	return strings.TrimSpace(b.String())
+	return string(compact)
 }
 
-func (w writer) object(s *schema, depth, hops int) string {
+func (w writer) object(s schema.Schema, depth, hops int) string {
 	indent := strings.Repeat("  ", depth+1)
-	if len(s.Properties) == 0 {
+	properties := s.Properties()
+	if len(properties) == 0 {
 		return "{\n" + indent + "[key: string]: any;\n" + indent[2:] + "}"
-	}
-	required := map[string]bool{}
-	for _, name := range s.Required {
-		required[name] = true
 	}
 	var b strings.Builder
 	b.WriteString("{\n")
-	for _, p := range s.Properties {
-		var described struct{ Description string }
-		_ = json.Unmarshal(p.value, &described)
-		if w.comments && described.Description != "" {
-			b.WriteString(indent + "/** " + strings.Join(strings.Fields(comment(described.Description)), " ") + " */\n")
+	for _, p := range properties {
+		if text := schema.Read(p.Value).Text("description"); w.comments && text != "" {
+			b.WriteString(indent + "/** " + strings.Join(strings.Fields(comment(text)), " ") + " */\n")
 		}
 		mark := "?"
-		if required[p.name] {
+		if s.Requires(p.Key) {
 			mark = ""
 		}
-		b.WriteString(indent + key(p.name) + mark + ": " + w.typeOf(p.value, depth+1, hops+1) + ";\n")
+		b.WriteString(indent + key(p.Key) + mark + ": " + w.typeOf(p.Value, depth+1, hops+1) + ";\n")
 	}
 	b.WriteString(indent[2:] + "}")
 	return b.String()
@@ -224,32 +181,4 @@ func key(name string) string {
 		return name
 	}
 	return strconv.Quote(name)
-}
-
-// object keeps the order in which properties were written.
-type object []property
-
-type property struct {
-	name  string
-	value json.RawMessage
-}
-
-// UnmarshalJSON reads an object, and nothing where there is none.
-func (o *object) UnmarshalJSON(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		p := property{name: name.(string)}
-		if err := d.Decode(&p.value); err != nil {
-			return err
-		}
-		*o = append(*o, p)
-	}
-	return nil
 }

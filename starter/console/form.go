@@ -8,23 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-// schema is what a form needs of a JSON Schema; the rest counts when the arguments are validated.
-type schema struct {
-	Ref         string                     `json:"$ref"`
-	Type        any                        `json:"type"`
-	Title       string                     `json:"title"`
-	Description string                     `json:"description"`
-	Enum        []json.RawMessage          `json:"enum"`
-	Properties  map[string]json.RawMessage `json:"properties"`
-	Required    []string                   `json:"required"`
-	MaxLength   int                        `json:"maxLength"`
-	AnyOf       []json.RawMessage          `json:"anyOf"`
-	OneOf       []json.RawMessage          `json:"oneOf"`
-	AllOf       []json.RawMessage          `json:"allOf"`
-}
 
 // kind is how a field is edited.
 type kind string
@@ -65,9 +52,12 @@ func newForm(raw, args json.RawMessage) *input {
 type former struct{ root json.RawMessage }
 
 func (f *former) input(path, name string, raw, current json.RawMessage, required bool, depth int) *input {
-	s := f.resolve(raw, 0)
-	in := &input{Path: path, Name: signals.Visible(name), Help: signals.Visible(s.Description), Required: required, Given: len(current) > 0}
-	in.Kind = s.kind(current)
+	s, _ := schema.Follow(raw, f.root) // without a schema the value's own shape decides
+	in := &input{
+		Path: path, Name: signals.Visible(name), Help: signals.Visible(s.Text("description")), Required: required,
+		Given: len(current) > 0,
+	}
+	in.Kind = kindOf(s, current)
 	switch in.Kind {
 	case kindGroup:
 		if depth < maxDepth {
@@ -76,7 +66,7 @@ func (f *former) input(path, name string, raw, current json.RawMessage, required
 		}
 		in.Kind = kindJSON
 	case kindChoice:
-		for _, option := range s.Enum {
+		for option := range rawjson.Elements(s.Get("enum")) {
 			in.Options = append(in.Options, compact(option))
 		}
 		in.Value = compact(current)
@@ -96,22 +86,24 @@ func (f *former) input(path, name string, raw, current json.RawMessage, required
 }
 
 // members are those that the schema names, required ones first, then those that only the argument has.
-func (f *former) members(path string, s schema, current json.RawMessage, depth int) []*input {
+func (f *former) members(path string, s schema.Schema, current json.RawMessage, depth int) []*input {
 	given := map[string]json.RawMessage{}
 	_ = json.Unmarshal(current, &given)
+	described := map[string]json.RawMessage{}
 	var names []string
-	for name := range s.Properties {
-		names = append(names, name)
+	for _, p := range s.Properties() {
+		described[p.Key] = p.Value
+		names = append(names, p.Key)
 	}
 	for name := range given {
-		if _, named := s.Properties[name]; !named {
+		if _, named := described[name]; !named {
 			names = append(names, name)
 		}
 	}
 	rank := func(name string) int {
-		_, named := s.Properties[name]
+		_, named := described[name]
 		switch {
-		case slices.Contains(s.Required, name):
+		case s.Requires(name):
 			return 0
 		case named && len(given[name]) > 0:
 			return 1
@@ -128,7 +120,7 @@ func (f *former) members(path string, s schema, current json.RawMessage, depth i
 	})
 	var list []*input
 	for _, name := range names {
-		list = append(list, f.input(path+"/"+escapePointer(name), name, s.Properties[name], given[name], slices.Contains(s.Required, name), depth+1))
+		list = append(list, f.input(path+"/"+escapePointer(name), name, described[name], given[name], s.Requires(name), depth+1))
 	}
 	return list
 }
@@ -137,41 +129,15 @@ func escapePointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// resolve reads a schema, through references into the same document.
-func (f *former) resolve(raw json.RawMessage, depth int) schema {
-	var s schema
-	if json.Unmarshal(raw, &s) != nil || depth > 8 {
-		return schema{}
-	}
-	pointer, local := strings.CutPrefix(s.Ref, "#/")
-	if !local {
-		return s
-	}
-	target := f.root
-	for _, part := range strings.Split(pointer, "/") {
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-		var members map[string]json.RawMessage
-		if json.Unmarshal(target, &members) != nil {
-			return schema{}
-		}
-		target = members[part]
-	}
-	found := f.resolve(target, depth+1)
-	if s.Description != "" {
-		found.Description = s.Description
-	}
-	return found
-}
-
-// kind tells how a value is edited. A value that does not look like its schema is edited as JSON, so that nothing of it
+// kindOf tells how a value is edited. A value that does not look like its schema is edited as JSON, so that nothing of it
 // is lost.
-func (s schema) kind(current json.RawMessage) kind {
+func kindOf(s schema.Schema, current json.RawMessage) kind {
 	is := jsonType(current)
-	want := s.typeName()
+	want := typeName(s)
 	switch {
-	case len(s.AnyOf)+len(s.OneOf)+len(s.AllOf) > 0:
+	case s.Has("anyOf", "oneOf", "allOf"):
 		return kindJSON
-	case len(s.Enum) > 0 && (is == "" || slices.ContainsFunc(s.Enum, func(e json.RawMessage) bool { return signals.SameArgs(e, current) })):
+	case s.Has("enum") && (is == "" || listed(s, current)):
 		return kindChoice
 	case want == "" && is != "":
 		want = is
@@ -180,7 +146,7 @@ func (s schema) kind(current json.RawMessage) kind {
 	}
 	switch want {
 	case "string":
-		if s.MaxLength > 200 || bytes.Contains(current, []byte(`\n`)) || len(current) > 80 {
+		if longText(s) || bytes.Contains(current, []byte(`\n`)) || len(current) > 80 {
 			return kindLong
 		}
 		return kindText
@@ -189,27 +155,35 @@ func (s schema) kind(current json.RawMessage) kind {
 	case "boolean":
 		return kindBoolean
 	case "object":
-		if len(s.Properties) > 0 || is == "object" && len(current) < 2000 {
+		if s.Has("properties") || is == "object" && len(current) < 2000 {
 			return kindGroup
 		}
 	}
 	return kindJSON
 }
 
-// typeName is the schema's type, of several the one that is not null.
-func (s schema) typeName() string {
-	switch t := s.Type.(type) {
-	case string:
-		return t
-	case []any:
-		for _, one := range t {
-			if name, ok := one.(string); ok && name != "null" {
-				return name
-			}
+// listed says that a value is among those that a schema lists.
+func listed(s schema.Schema, value json.RawMessage) bool {
+	for one := range rawjson.Elements(s.Get("enum")) {
+		if signals.SameArgs(one, value) {
+			return true
 		}
 	}
-	if len(s.Properties) > 0 {
-		return "object"
+	return false
+}
+
+// longText says that a text may be so long that it wants several lines.
+func longText(s schema.Schema) bool {
+	most, ok := s.Number("maxLength")
+	return ok && most > 200
+}
+
+// typeName is the schema's type, of several the one that is not null.
+func typeName(s schema.Schema) string {
+	for _, name := range s.Types(false) {
+		if name != "null" {
+			return name
+		}
 	}
 	return ""
 }

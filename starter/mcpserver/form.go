@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/schema"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -29,15 +31,7 @@ const (
 type form struct {
 	action signals.PendingAction
 	fields map[string]json.RawMessage // arguments offered, by name
-	schema map[string]property
-}
-
-type property struct {
-	Type        json.RawMessage `json:"type"`
-	Description string          `json:"description"`
-	Enum        []any           `json:"enum"`
-	Minimum     *float64        `json:"minimum"`
-	Maximum     *float64        `json:"maximum"`
+	schema map[string]schema.Schema   // of arguments, by name
 }
 
 // Bounds on what is offered for editing; the console and the command line edit anything.
@@ -47,13 +41,11 @@ const (
 	maxShown     = 4000
 )
 
-func newForm(action signals.PendingAction, schema json.RawMessage) *form {
-	f := &form{action: action, fields: map[string]json.RawMessage{}}
-	var described struct {
-		Properties map[string]property `json:"properties"`
+func newForm(action signals.PendingAction, input json.RawMessage) *form {
+	f := &form{action: action, fields: map[string]json.RawMessage{}, schema: map[string]schema.Schema{}}
+	for _, p := range schema.Read(input).Properties() { // without a schema any value may be written
+		f.schema[p.Key] = schema.Read(p.Value)
 	}
-	_ = json.Unmarshal(schema, &described) // without a schema any value may be written
-	f.schema = described.Properties
 	var args map[string]json.RawMessage
 	if action.Omitted || json.Unmarshal(action.Current(), &args) != nil || len(args) > maxFields {
 		return f
@@ -114,8 +106,8 @@ func (f *form) message() string {
 func (f *form) field(name string, value json.RawMessage) map[string]any {
 	p := f.schema[name]
 	field := map[string]any{"title": name}
-	if p.Description != "" {
-		field["description"] = p.Description
+	if description := p.Text("description"); description != "" {
+		field["description"] = description
 	}
 	var v any
 	_ = json.Unmarshal(value, &v)
@@ -127,19 +119,18 @@ func (f *form) field(name string, value json.RawMessage) map[string]any {
 			return asJSON(field, name, value)
 		}
 		field["type"] = "number"
-		if string(p.Type) == `"integer"` {
+		if p.Text("type") == "integer" {
 			field["type"] = "integer"
 		}
-		if p.Minimum != nil {
-			field["minimum"] = *p.Minimum
-		}
-		if p.Maximum != nil {
-			field["maximum"] = *p.Maximum
+		for _, bound := range []string{"minimum", "maximum"} {
+			if n, ok := p.Number(bound); ok {
+				field[bound] = n
+			}
 		}
 	case string:
 		field["type"] = "string"
-		if len(p.Enum) > 0 && slices.Contains(p.Enum, any(v)) {
-			field["enum"] = p.Enum
+		if slices.Contains(rawjson.Texts(p.Get("enum")), v) {
+			field["enum"] = json.RawMessage(p.Get("enum"))
 		}
 	default:
 		return asJSON(field, name, value)
