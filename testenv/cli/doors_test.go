@@ -167,11 +167,14 @@ func TestRLMSequence(t *testing.T) {
 
 	d = openDoor(t, "--surface", "utcp")
 	found := said[struct {
-		Tools []struct{ Name, Description, Typescript_interface string } `json:"tools"` //nolint:revive // the bridge's key
+		Tools []struct {
+			Name      string
+			Interface string `json:"typescript_interface"`
+		}
 	}](t, d.tool("search_tools", map[string]any{"task_description": "list the open issues", "limit": 10}))
 	d.close()
 	require.Equal(t, "tracker.list_issues", found.Tools[0].Name)
-	require.Contains(t, found.Tools[0].Typescript_interface, "Access as: tracker.list_issues(args)")
+	require.Contains(t, found.Tools[0].Interface, "Access as: tracker.list_issues(args)")
 
 	d = openDoor(t, "--surface", "utcp")
 	answer := d.tool("call_tool_chain", map[string]any{"timeout": 30000, "max_output_size": 200000, "code": `
