@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/testenv/npm"
 )
 
 // door is a running starter mcp on standard input and output, spoken to in bare JSON-RPC.
@@ -166,11 +167,14 @@ func TestRLMSequence(t *testing.T) {
 
 	d = openDoor(t, "--surface", "utcp")
 	found := said[struct {
-		Tools []struct{ Name, Description, Typescript_interface string } `json:"tools"` //nolint:revive // the bridge's key
+		Tools []struct {
+			Name      string
+			Interface string `json:"typescript_interface"`
+		}
 	}](t, d.tool("search_tools", map[string]any{"task_description": "list the open issues", "limit": 10}))
 	d.close()
 	require.Equal(t, "tracker.list_issues", found.Tools[0].Name)
-	require.Contains(t, found.Tools[0].Typescript_interface, "Access as: tracker.list_issues(args)")
+	require.Contains(t, found.Tools[0].Interface, "Access as: tracker.list_issues(args)")
 
 	d = openDoor(t, "--surface", "utcp")
 	answer := d.tool("call_tool_chain", map[string]any{"timeout": 30000, "max_output_size": 200000, "code": `
@@ -573,10 +577,9 @@ func TestOlderSSETransport(t *testing.T) {
 	require.Contains(t, answer.Content[0].(mcp.TextContent).Text, `"nonMcpContentResults":1`)
 }
 
-const typescriptSDK = "@modelcontextprotocol/sdk@1.32.2"
-
+// The SDK is the one that the examples' servers bring with them.
 func TestTypeScriptSDK(t *testing.T) {
-	modules := npmInstall(t, typescriptSDK)
+	modules := filepath.Join(npm.Install(t, "../../examples"), "node_modules")
 	for name, target := range map[string]func() []string{
 		"stdio": func() []string { return []string{filepath.Join(binaries, "starter"), "mcp"} },
 		"http":  func() []string { return []string{listen(t) + "/mcp"} },
@@ -599,22 +602,4 @@ func TestTypeScriptSDK(t *testing.T) {
 			require.Contains(t, string(got.Answer.StructuredContent), `"calls"`)
 		})
 	}
-}
-
-// npmInstall gives the node_modules folder with some packages, or skips the test.
-func npmInstall(t *testing.T, packages ...string) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped by -short: needs npm packages " + strings.Join(packages, ", "))
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("skipped: npm is not installed")
-	}
-	dir := t.TempDir()
-	cmd := exec.Command(npm, append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}, packages...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("skipped: npm could not install %v: %v\n%s", packages, err, out)
-	}
-	return filepath.Join(dir, "node_modules")
 }

