@@ -18,33 +18,34 @@ type formField struct {
 	styled bool
 }
 
-func readEncoding(node apiNode) map[string]*formField {
+func readFields(media *openapi3.MediaType) map[string]*formField {
 	fields := map[string]*formField{}
-	for name, raw := range rawjson.Members(node.raw) {
-		var encoding openapi3.Encoding
-		if encoding.UnmarshalJSON(without(raw, "headers")) != nil {
-			continue
-		}
+	for name, encoding := range media.Encoding {
 		method := encoding.SerializationMethod()
 		fields[name] = &formField{
 			contentType: encoding.ContentType, style: method.Style, explode: method.Explode, allowReserved: encoding.AllowReserved,
 			styled: encoding.Style != "" || encoding.Explode != nil || encoding.AllowReserved,
 		}
 	}
+	if media.Schema == nil || media.Schema.Value == nil {
+		return fields
+	}
+	for name, property := range media.Schema.Value.Properties {
+		if list, ok := collection(property.Value.Extensions); ok {
+			list.style, list.styled = styleForm, true
+			fields[name] = &list
+		}
+	}
 	return fields
 }
 
-// without is an object less some of its members.
-func without(raw []byte, names ...string) []byte {
+// without is an object less one of its members.
+func without(raw []byte, name string) []byte {
 	var o rawjson.Object
-next:
 	for key, value := range rawjson.Members(raw) {
-		for _, name := range names {
-			if key == name {
-				continue next
-			}
+		if key != name {
+			o.Add(key, value)
 		}
-		o.Add(key, value)
 	}
 	return o.Bytes()
 }
