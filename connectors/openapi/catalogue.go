@@ -45,8 +45,7 @@ type apiOperation struct {
 	servers   openapi3.Servers
 	security  *openapi3.SecurityRequirements
 	plan      apiPlan
-	// input and output describe the argument and the result, with all their
-	// properties whichever way they go.
+	// input and output describe the argument and the result.
 	input, output json.RawMessage
 }
 
@@ -74,15 +73,15 @@ func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 		catalogue.listItem(path, document.Paths.Value(path))
 	}
 	catalogue.nameOperations()
-	w := &schemaWriter{names: newDefinitionNames()}
+	names := newDefinitionNames()
 	for _, op := range catalogue.operations {
-		op.writeSchemas(w)
+		op.writeSchemas(names)
 		for _, text := range op.plan.warnings {
 			catalogue.warn("%s: %s", op, text)
 		}
 		op.plan.warnings = nil
 	}
-	catalogue.definitions = writeDefinitions(w)
+	catalogue.definitions = writeDefinitions(names)
 	for _, ref := range document.broken {
 		catalogue.warn("the reference %q leads nowhere: what it stands for is unknown", ref)
 	}
@@ -196,8 +195,7 @@ func (c *apiCatalogue) largeMethods() []connectors.Method {
 	list := c.ownMethods()
 	for _, op := range c.operations {
 		m := op.method()
-		m.InputSchema, m.OutputSchema = c.definitions.forWay(op.input, asInput), c.definitions.forWay(op.output, asOutput)
-		m.Arguments = op.arguments
+		m.InputSchema, m.OutputSchema, m.Arguments = op.input, op.output, op.arguments
 		list = append(list, m)
 	}
 	return list
@@ -207,8 +205,7 @@ func (c *apiCatalogue) methods() []connectors.Method {
 	list := c.ownMethods()
 	for _, op := range c.operations {
 		m := op.method()
-		m.InputSchema = op.arguments()
-		m.OutputSchema = c.definitions.complete(c.definitions.forWay(op.output, asOutput), asOutput, maxEagerDefs)
+		m.InputSchema, m.OutputSchema = op.arguments(), completed(op.output, c.definitions.output, maxEagerDefs)
 		list = append(list, m)
 	}
 	return list

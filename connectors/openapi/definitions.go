@@ -70,68 +70,58 @@ func plainName(ref string) string {
 	return clean[:min(len(clean), maxNameLength)]
 }
 
-// definitions are the schemas that references lead to, written out: the tree
-// that kin-openapi makes of a document takes up many times as much.
+// definitions are the schemas that references lead to, by their names and
+// written out: the tree that kin-openapi makes of a document takes up many times
+// as much.
 type definitions struct {
-	raw    json.RawMessage // {"$defs":{…}}
-	byName map[string][]byte
-	marked bool // some properties go one way only
+	all           json.RawMessage // {"$defs":{…}}, with marks where a property goes one way only
+	input, output map[string][]byte
 }
 
-func writeDefinitions(w *schemaWriter) *definitions {
+func writeDefinitions(names *definitionNames) *definitions {
+	d := &definitions{all: (&schemaWriter{names: names}).definitions()}
+	d.input = membersOf(rawjson.Member(d.all, "$defs"))
+	if d.output = d.input; bytes.Contains(d.all, []byte(`Only":true`)) {
+		d.input = membersOf(rawjson.Member((&schemaWriter{names: names, way: asInput}).definitions(), "$defs"))
+		d.output = membersOf(rawjson.Member((&schemaWriter{names: names, way: asOutput}).definitions(), "$defs"))
+	}
+	return d
+}
+
+func (w *schemaWriter) definitions() json.RawMessage {
 	var defs, o rawjson.Object
 	for i := 0; i < len(w.names.order); i++ { // which grows meanwhile
 		schema := w.names.order[i]
 		defs.Add(w.names.names[schema], w.writeDefinition(schema))
 	}
 	o.Add("$defs", defs.Bytes())
-	d := &definitions{raw: o.Bytes(), byName: map[string][]byte{}}
-	for name, schema := range rawjson.Members(rawjson.Member(d.raw, "$defs")) {
-		d.byName[name] = schema
-	}
-	d.marked = isMarked(d.raw)
-	return d
+	return o.Bytes()
 }
 
-// isMarked tells that some properties in a schema go one way only.
-func isMarked(schema []byte) bool { return bytes.Contains(schema, []byte(`Only":true`)) }
-
-// The properties that a schema for one way must not have are those with the other's mark.
-const (
-	asInput  = "readOnly"
-	asOutput = "writeOnly"
-)
-
-// complete adds to a schema all that it refers to. Past the limit definitions are empty.
-func (d *definitions) complete(schema []byte, way string, limit int) json.RawMessage {
+// completed adds to a schema all that it refers to. Past the limit definitions are empty.
+func completed(schema []byte, known map[string][]byte, limit int) json.RawMessage {
 	var defs rawjson.Object
 	seen := map[string]bool{}
-	queue := references(schema, seen)
+	queue := referencesIn(schema, seen)
 	for i := 0; i < len(queue); i++ {
 		definition := []byte("{}")
 		if len(defs.Raw) <= limit {
-			definition = d.forWay(d.byName[queue[i]], way)
-			queue = append(queue, references(definition, seen)...)
+			definition = known[queue[i]]
+			queue = append(queue, referencesIn(definition, seen)...)
 		}
 		defs.Add(queue[i], definition)
 	}
 	if defs.Empty() {
 		return schema
 	}
-	o := rawjson.Object{}
-	for key, value := range rawjson.Members(schema) {
-		o.Add(key, value)
-	}
-	o.Add("$defs", defs.Bytes())
-	return o.Bytes()
+	return withMember(schema, "$defs", defs.Bytes())
 }
 
 const referencePrefix = `"$ref":"#/$defs/`
 
-// references lists the definitions that a schema refers to and that were not seen yet.
-func references(schema []byte, seen map[string]bool) (names []string) {
-	text := string(schema)
-	for {
+// referencesIn lists the definitions that a schema refers to and that were not seen yet.
+func referencesIn(schema []byte, seen map[string]bool) (names []string) {
+	for text := string(schema); ; {
 		_, rest, ok := strings.Cut(text, referencePrefix)
 		if !ok {
 			return names
@@ -144,96 +134,11 @@ func references(schema []byte, seen map[string]bool) (names []string) {
 	}
 }
 
-// forWay leaves out of a schema, but not of those that it refers to, the
-// properties that do not go this way.
-func (d *definitions) forWay(schema []byte, way string) json.RawMessage {
-	if !d.marked && !isMarked(schema) {
-		return schema
-	}
-	return d.oneWay(schema, way, nil)
-}
-
-// oneWay leaves out the properties that do not go this way; hidden names those
-// that the schemas around this one leave out.
-func (d *definitions) oneWay(schema []byte, way string, hidden []string) []byte {
-	if !rawjson.IsObject(schema) {
-		return schema
-	}
-	hidden = append(slices.Clone(hidden), d.hiddenBy(schema, way)...)
-	closed := string(rawjson.Member(schema, "additionalProperties")) == "false"
-	var o rawjson.Object
-	for key, value := range rawjson.Members(schema) {
-		switch key {
-		case asInput, asOutput:
-			continue
-		case "required":
-			names := slices.DeleteFunc(rawjson.Texts(value), func(name string) bool { return slices.Contains(hidden, name) })
-			if len(names) == 0 {
-				continue
-			}
-			value = rawjson.TextArray(names)
-		case "properties":
-			// Where no others are allowed they stay: sending back what was read would be refused.
-			value = d.propertiesOneWay(value, way, hidden, closed)
-		case "patternProperties", "dependentSchemas":
-			value = d.propertiesOneWay(value, way, nil, true)
-		case "allOf":
-			value = d.partsOneWay(value, way, hidden)
-		case "anyOf", "oneOf", "prefixItems":
-			value = d.partsOneWay(value, way, nil)
-		case "default", "const", "enum":
-		default:
-			value = d.oneWay(value, way, nil)
-		}
-		o.Add(key, value)
-	}
-	return o.Bytes()
-}
-
-func (d *definitions) propertiesOneWay(properties []byte, way string, hidden []string, all bool) []byte {
-	var o rawjson.Object
-	for name, schema := range rawjson.Members(properties) {
-		if all || !slices.Contains(hidden, name) {
-			o.Add(name, d.oneWay(schema, way, nil))
-		}
-	}
-	return o.Bytes()
-}
-
-func (d *definitions) partsOneWay(parts []byte, way string, hidden []string) []byte {
-	var list [][]byte
-	for part := range rawjson.Elements(parts) {
-		list = append(list, d.oneWay(part, way, hidden))
-	}
-	return rawjson.Array(list)
-}
-
-// hiddenBy are the properties of a schema, and of those it is composed of, that
-// do not go this way.
-func (d *definitions) hiddenBy(schema []byte, way string) (names []string) {
-	parts := append(slices.Collect(rawjson.Elements(rawjson.Member(schema, "allOf"))), schema, d.target(schema))
-	for _, part := range parts {
-		if target := d.target(part); target != nil {
-			part = target
-		}
-		for name, property := range rawjson.Members(rawjson.Member(part, "properties")) {
-			if rawjson.IsTrue(rawjson.Member(property, way)) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// target is the definition that a schema refers to, nil when there is none.
-func (d *definitions) target(schema []byte) []byte {
-	return d.byName[strings.TrimPrefix(rawjson.Text(rawjson.Member(schema, "$ref")), "#/$defs/")]
-}
-
 // writeSchemas writes what the document says of the argument and of the result,
 // and lets go of what it was read from.
-func (op *apiOperation) writeSchemas(w *schemaWriter) {
-	op.input, op.output = op.plan.input(w), op.plan.output(w, op.catalogue.api.opts.FullResponses)
+func (op *apiOperation) writeSchemas(names *definitionNames) {
+	op.input = op.plan.input(&schemaWriter{names: names, way: asInput})
+	op.output = op.plan.output(&schemaWriter{names: names, way: asOutput}, op.catalogue.api.opts.FullResponses)
 	op.plan.body, op.plan.answer.schema = nil, nil
 	for _, parameter := range op.plan.parameters {
 		parameter.schema = nil
@@ -281,22 +186,13 @@ func objectSchema(properties rawjson.Object, required []string) json.RawMessage 
 // arguments is the schema to validate with. It lets numbers and booleans through
 // where a parameter wants a string.
 func (op *apiOperation) arguments() json.RawMessage {
-	var o, properties rawjson.Object
-	schema := op.catalogue.definitions.forWay(op.input, asInput)
-	loosen := map[string]int{}
+	properties := rawjson.Member(op.input, "properties")
 	for _, parameter := range op.plan.parameters {
-		loosen[parameter.property] = parameter.loosen
-	}
-	for name, property := range rawjson.Members(rawjson.Member(schema, "properties")) {
-		properties.Add(name, loose(property, loosen[name]))
-	}
-	for key, value := range rawjson.Members(schema) {
-		if key == "properties" {
-			value = properties.Bytes()
+		if parameter.loosen != 0 {
+			properties = withMember(properties, parameter.property, loose(rawjson.Member(properties, parameter.property), parameter.loosen))
 		}
-		o.Add(key, value)
 	}
-	return op.catalogue.definitions.complete(o.Bytes(), asInput, maxInputDefs)
+	return completed(withMember(op.input, "properties", properties), op.catalogue.definitions.input, maxInputDefs)
 }
 
 // What of a parameter takes numbers and booleans, too.
@@ -322,20 +218,11 @@ func (p *apiParameter) loosened(schema []byte) int {
 }
 
 func loose(schema []byte, what int) []byte {
-	if what == looseValue {
-		return orScalar(schema)
+	if what == looseItems {
+		return withMember(schema, "items", orScalar(rawjson.Member(schema, "items")))
 	}
-	var o rawjson.Object
-	for key, value := range rawjson.Members(schema) {
-		if key == "items" && what == looseItems {
-			value = orScalar(value)
-		}
-		o.Add(key, value)
-	}
-	if o.Empty() {
-		return schema
-	}
-	return o.Bytes()
+	about, deprecated := rawjson.Text(rawjson.Member(schema, "description")), rawjson.Member(schema, "deprecated") != nil
+	return describeSchema(orScalar(without(without(schema, "description"), "deprecated")), about, deprecated)
 }
 
 func orScalar(schema []byte) []byte {

@@ -82,7 +82,7 @@ func (f *apiFile) at(pointer string) []byte {
 	parent := pointer[:cut]
 	members, known := f.members[parent]
 	if !known {
-		members = childrenOf(f.at(parent))
+		members = membersOf(f.at(parent))
 		f.members[parent] = members
 	}
 	return members[pointerSteps.Replace(pointer[cut+1:])]
@@ -93,16 +93,42 @@ var (
 	pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 )
 
-// childrenOf are the members of an object, or the elements of a list by their numbers.
-func childrenOf(raw []byte) map[string][]byte {
-	children := map[string][]byte{}
+// membersOf are the members of an object, or the elements of a list by their numbers.
+func membersOf(raw []byte) map[string][]byte {
+	members := map[string][]byte{}
 	for name, value := range rawjson.Members(raw) {
-		children[name] = value
+		members[name] = value
 	}
 	for value := range rawjson.Elements(raw) {
-		children[strconv.Itoa(len(children))] = value
+		members[strconv.Itoa(len(members))] = value
 	}
-	return children
+	return members
+}
+
+// without is an object less one of its members.
+func without(raw []byte, name string) []byte {
+	var o rawjson.Object
+	for key, value := range rawjson.Members(raw) {
+		if key != name {
+			o.Add(key, value)
+		}
+	}
+	return o.Bytes()
+}
+
+// withMember is an object with one member added, or with another value.
+func withMember(raw []byte, name string, value []byte) []byte {
+	var o rawjson.Object
+	for key, old := range rawjson.Members(raw) {
+		if key == name {
+			old, value = value, nil
+		}
+		o.Add(key, old)
+	}
+	if value != nil {
+		o.Add(name, value)
+	}
+	return o.Bytes()
 }
 
 // apiFiles are the files of a document that was read from one. Only what lies

@@ -2,8 +2,6 @@ package openapi
 
 import (
 	"github.com/getkin/kin-openapi/openapi3"
-
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // formField says how one member of a form is written.
@@ -37,15 +35,4 @@ func readFields(media *openapi3.MediaType) map[string]*formField {
 		}
 	}
 	return fields
-}
-
-// without is an object less one of its members.
-func without(raw []byte, name string) []byte {
-	var o rawjson.Object
-	for key, value := range rawjson.Members(raw) {
-		if key != name {
-			o.Add(key, value)
-		}
-	}
-	return o.Bytes()
 }

@@ -130,7 +130,7 @@ func (c *openAPIConnector) Large(ctx context.Context) (*connectors.LargeCatalogu
 	if err != nil {
 		return nil, err
 	}
-	definitions := func() json.RawMessage { return catalogue.definitions.raw }
+	definitions := func() json.RawMessage { return catalogue.definitions.all }
 	return &connectors.LargeCatalogue{Methods: catalogue.largeMethods(), Definitions: definitions}, nil
 }
 

@@ -16,16 +16,26 @@ import (
 // where things lie in the document.
 type schemaWriter struct {
 	names *definitionNames
+	// way marks the properties that do not go it: readOnly or writeOnly. Where it
+	// is empty all are shown, with their marks.
+	way string
 	// owner is the definition whose value is being described, see endless.
 	owner *openapi3.Schema
 }
 
-func (w *schemaWriter) write(ref *openapi3.SchemaRef) []byte {
+const (
+	asInput  = "readOnly"
+	asOutput = "writeOnly"
+)
+
+// write gives the schema of a reference; hidden names the properties that those
+// around it keep out.
+func (w *schemaWriter) write(ref *openapi3.SchemaRef, hidden ...string) []byte {
 	switch {
 	case ref == nil || ref.Value == nil:
 		return []byte("{}")
 	case ref.Ref == "", strings.HasPrefix(ref.Ref, "#/components/schemas/"+apartName):
-		return w.schema(ref.Value)
+		return w.schema(ref.Value, hidden)
 	case w.endless(ref.Value):
 		return []byte("{}")
 	}
@@ -38,10 +48,28 @@ func (w *schemaWriter) write(ref *openapi3.SchemaRef) []byte {
 func (w *schemaWriter) writeDefinition(s *openapi3.Schema) []byte {
 	w.owner = s
 	defer func() { w.owner = nil }()
-	return w.schema(s)
+	return w.schema(s, nil)
 }
 
-func (w *schemaWriter) schema(s *openapi3.Schema) []byte {
+// hides tells that a property does not go this way.
+func (w *schemaWriter) hides(property *openapi3.SchemaRef) bool {
+	return property.Ref == "" && (w.way == asInput && property.Value.ReadOnly || w.way == asOutput && property.Value.WriteOnly)
+}
+
+// hiddenBy are the properties of a schema, and of those it is composed of, that
+// do not go this way.
+func (w *schemaWriter) hiddenBy(s *openapi3.Schema) (names []string) {
+	for _, part := range append(openapi3.SchemaRefs{{Value: s}}, s.AllOf...) {
+		for name, property := range part.Value.Properties {
+			if w.hides(property) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func (w *schemaWriter) schema(s *openapi3.Schema, hidden []string) []byte {
 	if s.Always != nil {
 		return encoded(*s.Always)
 	}
@@ -50,11 +78,16 @@ func (w *schemaWriter) schema(s *openapi3.Schema) []byte {
 	flag, _ := s.Extensions["x-nullable"].(bool)
 	nullable, composed := s.Nullable || flag, len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 || s.Not != nil
 	translate(s, keywords, nullable && !composed)
+	if w.way != "" {
+		hidden = append(slices.Clone(hidden), w.hiddenBy(s)...)
+		delete(keywords, asInput)
+		delete(keywords, asOutput)
+	}
 	var o rawjson.Object
 	for _, key := range slices.Sorted(maps.Keys(keywords)) {
 		if key == "allOf" && len(s.AllOf) == 1 && s.AllOf[0].Ref != "" {
 			w.inline(&o, s.AllOf[0])
-		} else if value := w.keyword(s, key, keywords[key]); value != nil {
+		} else if value := w.keyword(s, key, keywords[key], hidden); value != nil {
 			o.Add(key, value)
 		}
 	}
@@ -111,29 +144,40 @@ func translateBound(keywords map[string]any, limit, exclusive string, bound open
 }
 
 // keyword is the value of one, nil for one that is left out.
-func (w *schemaWriter) keyword(s *openapi3.Schema, key string, value any) []byte {
+func (w *schemaWriter) keyword(s *openapi3.Schema, key string, value any, hidden []string) []byte {
 	defer w.enter(key)()
 	switch v := value.(type) {
 	case *openapi3.SchemaRef:
 		return w.write(v)
 	case openapi3.SchemaRefs:
+		if key != "allOf" {
+			hidden = nil
+		}
 		var list [][]byte
 		for _, part := range v {
-			list = append(list, w.write(part))
+			list = append(list, w.write(part, hidden...))
 		}
 		return rawjson.Array(list)
 	case openapi3.Schemas:
+		// Where no others are allowed they stay: sending back what was read would be refused.
+		closed := s.AdditionalProperties.Has != nil && !*s.AdditionalProperties.Has
 		var o rawjson.Object
 		for _, name := range inOrder(v, s.Extensions) {
-			o.Add(name, w.write(v[name]))
+			if closed || key != "properties" || !slices.Contains(hidden, name) {
+				o.Add(name, w.write(v[name]))
+			}
 		}
 		return o.Bytes()
 	case *openapi3.BoolSchema:
 		if v.Schema != nil {
 			return w.write(v.Schema)
 		}
-	case []string:
-		return encoded(unique(v))
+	case []string: // the required ones
+		kept := slices.DeleteFunc(unique(v), func(name string) bool { return slices.Contains(hidden, name) })
+		if len(kept) == 0 {
+			return nil
+		}
+		return encoded(kept)
 	}
 	return encoded(value)
 }
@@ -182,17 +226,13 @@ func describeSchema(schema []byte, description string, deprecated bool) []byte {
 	if !rawjson.IsObject(schema) {
 		return schema
 	}
-	o := rawjson.Object{}
-	for key, value := range rawjson.Members(schema) {
-		o.Add(key, value)
-	}
 	if description = strings.TrimSpace(description); description != "" && rawjson.Member(schema, "description") == nil {
-		o.Add("description", rawjson.Quote(description))
+		schema = withMember(schema, "description", rawjson.Quote(description))
 	}
-	if deprecated && rawjson.Member(schema, "deprecated") == nil {
-		o.Add("deprecated", []byte("true"))
+	if deprecated {
+		schema = withMember(schema, "deprecated", []byte("true"))
 	}
-	return o.Bytes()
+	return schema
 }
 
 // inPlace are the keywords whose schemas apply to the same value as the schema
