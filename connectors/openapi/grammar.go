@@ -2,8 +2,10 @@ package openapi
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
@@ -26,7 +28,7 @@ var (
 	flagShape     = is(isBoolean)
 	anyShape      = is(func(raw []byte) bool { return !rawjson.HasHugeNumber(raw) })
 	numberShape   = is(isDouble)
-	positiveShape = is(func(raw []byte) bool { return isDouble(raw) && bytes.ContainsAny(raw, "123456789") && raw[0] != '-' })
+	positiveShape = is(isPositive)
 	countShape    = is(func(raw []byte) bool { return rawjson.IsDigits(raw) && len(raw) < len("9999999999999999999") })
 )
 
@@ -35,6 +37,10 @@ func isBoolean(raw []byte) bool { return rawjson.IsTrue(raw) || string(raw) == "
 func isDouble(raw []byte) bool {
 	_, err := strconv.ParseFloat(string(raw), 64)
 	return rawjson.IsNumber(raw) && err == nil && !rawjson.HasHugeNumber(raw)
+}
+
+func isPositive(raw []byte) bool {
+	return isDouble(raw) && bytes.ContainsAny(raw, "123456789") && raw[0] != '-'
 }
 
 // scalarShape takes a number or a boolean for the text that its author meant.
@@ -98,14 +104,14 @@ const orderKey = "x-order"
 
 // object keeps of an object what methods need. The order of the members of one
 // of them, if it is named, is kept beside it.
-func object(members map[string]shape, ordered string) shape {
+func object(table members, ordered string) shape {
 	return func(r *repair, f *apiFile, raw []byte) []byte {
 		if !rawjson.IsObject(raw) {
 			return nil
 		}
 		var o rawjson.Object
 		for key, member := range rawjson.Members(raw) {
-			of, known := members[key]
+			of, known := table[key]
 			if !known {
 				continue
 			}
@@ -132,79 +138,74 @@ func addOrder(o *rawjson.Object, of []byte) {
 	}
 }
 
-func joined(tables ...map[string]shape) map[string]shape {
-	all := map[string]shape{}
-	for _, table := range tables {
-		for key, of := range table {
-			all[key] = of
-		}
+// members is a table of names, several to a shape.
+type members map[string]shape
+
+func (m members) of(names string, of shape) members {
+	m = maps.Clone(m)
+	for name := range strings.FieldsSeq(names) {
+		m[name] = of
 	}
-	return all
+	return m
 }
 
 // grammar names what methods need of a document. All else, such as examples, is
 // left out before kin-openapi sees it: it decodes a document once for every level
 // of its depth, and refuses the whole for any value that is not as it should be.
 type grammar struct {
-	schema, pathItem            map[string]shape
+	schema, pathItem            members
 	operation, swagger, openapi shape
 }
 
 func newGrammar() *grammar {
 	g := &grammar{}
-	value := map[string]shape{
-		"description": textShape, "format": textShape, "pattern": textShape, "default": anyShape, "enum": enumShape, "type": typeShape,
-		"uniqueItems": flagShape, "x-nullable": flagShape, "items": schemaShape,
-		"minimum": numberShape, "maximum": numberShape, "multipleOf": positiveShape, "exclusiveMinimum": boundShape, "exclusiveMaximum": boundShape,
-		"minLength": countShape, "maxLength": countShape, "minItems": countShape, "maxItems": countShape,
-	}
-	g.schema = joined(value, map[string]shape{
-		"title": textShape, "contentEncoding": textShape, "contentMediaType": textShape, "const": anyShape, "required": textsShape,
-		"deprecated": flagShape, "nullable": flagShape, "readOnly": flagShape, "writeOnly": flagShape,
-		"minProperties": countShape, "maxProperties": countShape, "minContains": countShape, "maxContains": countShape,
-		"additionalProperties": openShape, "unevaluatedProperties": openShape, "unevaluatedItems": openShape,
-		"not": schemaShape, "if": schemaShape, "then": schemaShape, "else": schemaShape, "contains": schemaShape, "propertyNames": schemaShape,
-		"allOf": list(schemaShape), "anyOf": list(schemaShape), "oneOf": list(schemaShape), "prefixItems": list(schemaShape),
-		"properties": named(schemaShape), "patternProperties": named(schemaShape), "dependentSchemas": named(schemaShape),
-	})
-	encoding := object(map[string]shape{"contentType": textShape, "style": textShape, "explode": flagShape, "allowReserved": flagShape}, "")
-	content := named(object(map[string]shape{"schema": schemaShape, "encoding": named(encoding)}, ""))
-	parameter := unlessSchema(object(joined(value, map[string]shape{
-		"name": textShape, "in": textShape, "style": textShape, "required": flagShape, "deprecated": flagShape, "explode": flagShape,
-		"allowReserved": flagShape, "x-multi-segment": flagShape, "schema": apartShape, "content": content, "collectionFormat": textShape,
-	}), ""))
-	body := object(map[string]shape{"description": textShape, "required": flagShape, "content": content}, "content")
-	response := object(map[string]shape{"content": content, "schema": apartShape}, "content")
-	variable := object(map[string]shape{"default": scalarShape}, "")
-	servers := list(object(map[string]shape{"url": textShape, "variables": named(variable)}, ""))
-	security := list(named(scopesShape))
-	parameters := list(referable("parameters", parameter))
-	g.operation = object(map[string]shape{
-		"operationId": textShape, "summary": textShape, "description": textShape, "tags": textsShape, "security": security, "servers": servers,
-		"parameters": parameters, "requestBody": referable("requestBodies", body), "responses": successes(referable("responses", response)),
-		"consumes": textsShape, "produces": textsShape,
-	}, "")
-	g.pathItem = map[string]shape{"parameters": parameters, "servers": servers}
-	for _, verb := range apiVerbs {
-		g.pathItem[verb] = operationShape
-	}
-	scheme := referable("", object(map[string]shape{
-		"type": textShape, "name": textShape, "in": textShape, "scheme": textShape, "flow": textShape, "tokenUrl": textShape,
-		"flows": object(map[string]shape{"clientCredentials": object(map[string]shape{"tokenUrl": textShape}, "")}, ""),
-	}, ""))
-	top := map[string]shape{
-		"info": object(map[string]shape{"title": scalarShape, "description": scalarShape}, ""), "security": security, "paths": pathsShape,
-	}
-	g.swagger = object(joined(top, map[string]shape{
-		"host": textShape, "basePath": textShape, "schemes": textsShape, "consumes": textsShape, "produces": textsShape,
-		"securityDefinitions": named(scheme),
-	}), "paths")
-	g.openapi = object(joined(top, map[string]shape{
-		"openapi": textShape, "servers": servers,
-		"components": object(map[string]shape{
-			"parameters": named(referable("", parameter)), "requestBodies": named(referable("", body)),
-			"responses": named(referable("", response)), "securitySchemes": named(scheme),
-		}, ""),
-	}), "paths")
+	value := members{"enum": enumShape, "type": typeShape, "items": schemaShape, "default": anyShape}.
+		of("description format pattern", textShape).of("uniqueItems x-nullable", flagShape).
+		of("minimum maximum", numberShape).of("multipleOf", positiveShape).of("exclusiveMinimum exclusiveMaximum", boundShape).
+		of("minLength maxLength minItems maxItems", countShape)
+	g.schema = value.of("title contentEncoding contentMediaType", textShape).of("const", anyShape).of("required", textsShape).
+		of("deprecated nullable readOnly writeOnly", flagShape).
+		of("minProperties maxProperties minContains maxContains", countShape).
+		of("additionalProperties unevaluatedProperties unevaluatedItems", openShape).
+		of("not if then else contains propertyNames", schemaShape).
+		of("allOf anyOf oneOf prefixItems", list(schemaShape)).
+		of("properties patternProperties dependentSchemas", named(schemaShape))
+	parameter, body, response := g.parts(value)
+	parameters, servers := list(referable("parameters", parameter)), serversShape()
+	operation := members{"parameters": parameters, "servers": servers, "security": list(named(scopesShape))}.
+		of("operationId summary description", textShape).of("tags consumes produces", textsShape).
+		of("requestBody", referable("requestBodies", body)).of("responses", successes(referable("responses", response)))
+	g.operation = object(operation, "")
+	g.pathItem = members{"parameters": parameters, "servers": servers}.of(strings.Join(apiVerbs, " "), operationShape)
+	top := members{"paths": pathsShape, "security": list(named(scopesShape))}.
+		of("info", object(members{}.of("title description", scalarShape), ""))
+	g.swagger = object(top.of("host basePath", textShape).of("schemes consumes produces", textsShape).
+		of("securityDefinitions", named(schemeShape())), "paths")
+	components := members{"securitySchemes": named(schemeShape())}.of("parameters", named(referable("", parameter))).
+		of("requestBodies", named(referable("", body))).of("responses", named(referable("", response)))
+	g.openapi = object(top.of("openapi", textShape).of("servers", servers).of("components", object(components, "")), "paths")
 	return g
+}
+
+// parts are the shapes of what operations consist of.
+func (g *grammar) parts(value members) (parameter, body, response shape) {
+	encoding := object(members{}.of("contentType style", textShape).of("explode allowReserved", flagShape), "")
+	content := named(object(members{"schema": schemaShape, "encoding": named(encoding)}, ""))
+	flags := "required deprecated explode allowReserved x-multi-segment"
+	parameter = unlessSchema(object(value.of("name in style collectionFormat", textShape).of(flags, flagShape).
+		of("schema", apartShape).of("content", content), ""))
+	body = object(members{"description": textShape, "required": flagShape, "content": content}, "content")
+	response = object(members{"content": content, "schema": apartShape}, "content")
+	return parameter, body, response
+}
+
+func serversShape() shape {
+	variable := object(members{"default": scalarShape}, "")
+	return list(object(members{"url": textShape, "variables": named(variable)}, ""))
+}
+
+func schemeShape() shape {
+	grant := object(members{"tokenUrl": textShape}, "")
+	return referable("", object(members{"flows": object(members{"clientCredentials": grant}, "")}.
+		of("type name in scheme flow tokenUrl", textShape), ""))
 }
