@@ -109,8 +109,9 @@ func (c *apiCatalogue) listItem(path string, item *openapi3.PathItem) {
 
 func (c *apiCatalogue) listOperation(verb, path string, item *openapi3.PathItem, from *openapi3.Operation) {
 	op := &apiOperation{
-		catalogue: c, verb: verb, path: path, id: from.OperationID, about: cmp.Or(strings.TrimSpace(from.Summary), strings.TrimSpace(from.Description)),
-		tags: from.Tags, security: from.Security, servers: item.Servers,
+		catalogue: c, verb: verb, path: path, id: from.OperationID, tags: from.Tags,
+		about:    cmp.Or(strings.TrimSpace(from.Summary), strings.TrimSpace(from.Description)),
+		security: from.Security, servers: item.Servers,
 	}
 	if reason := whyLeftOut(from.Extensions); reason != "" {
 		c.warn("%s is left out: %s", op, reason)

@@ -189,7 +189,8 @@ func (op *apiOperation) arguments() json.RawMessage {
 	properties := rawjson.Member(op.input, "properties")
 	for _, parameter := range op.plan.parameters {
 		if parameter.loosen != 0 {
-			properties = withMember(properties, parameter.property, loose(rawjson.Member(properties, parameter.property), parameter.loosen))
+			schema := loose(rawjson.Member(properties, parameter.property), parameter.loosen)
+			properties = withMember(properties, parameter.property, schema)
 		}
 	}
 	return completed(withMember(op.input, "properties", properties), op.catalogue.definitions.input, maxInputDefs)
@@ -211,7 +212,7 @@ func (p *apiParameter) loosened(schema []byte) int {
 	case p.asJSON:
 	case wantsText(p.schema):
 		return looseValue
-	case p.schema != nil && p.schema.Value != nil && rawjson.Member(schema, "items") != nil && wantsText(p.schema.Value.Items):
+	case rawjson.Member(schema, "items") != nil && wantsText(p.schema.Value.Items):
 		return looseItems
 	}
 	return 0

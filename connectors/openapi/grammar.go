@@ -1,13 +1,16 @@
 package openapi
 
 import (
-	"bytes"
-	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi2"
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 // shape is what a place of a document has to hold. It gives what is kept of a
@@ -23,35 +26,11 @@ func is(test func(raw []byte) bool) shape {
 	}
 }
 
-var (
-	textShape     = is(rawjson.IsText)
-	flagShape     = is(isBoolean)
-	anyShape      = is(func(raw []byte) bool { return !rawjson.HasHugeNumber(raw) })
-	numberShape   = is(isDouble)
-	positiveShape = is(isPositive)
-	countShape    = is(func(raw []byte) bool { return rawjson.IsDigits(raw) && len(raw) < len("9999999999999999999") })
-)
-
 func isBoolean(raw []byte) bool { return rawjson.IsTrue(raw) || string(raw) == "false" }
 
 func isDouble(raw []byte) bool {
 	_, err := strconv.ParseFloat(string(raw), 64)
 	return rawjson.IsNumber(raw) && err == nil && !rawjson.HasHugeNumber(raw)
-}
-
-func isPositive(raw []byte) bool {
-	return isDouble(raw) && bytes.ContainsAny(raw, "123456789") && raw[0] != '-'
-}
-
-// scalarShape takes a number or a boolean for the text that its author meant.
-func scalarShape(_ *repair, _ *apiFile, raw []byte) []byte {
-	switch {
-	case rawjson.IsText(raw):
-		return raw
-	case rawjson.IsNumber(raw), isBoolean(raw):
-		return rawjson.Quote(string(raw))
-	}
-	return nil
 }
 
 func textsShape(_ *repair, _ *apiFile, raw []byte) []byte {
@@ -138,74 +117,95 @@ func addOrder(o *rawjson.Object, of []byte) {
 	}
 }
 
-// members is a table of names, several to a shape.
+// grammar is the shape of a document: that of the types which kin-openapi decodes it into.
+type grammar struct {
+	document                    shape
+	schema, pathItem, operation members
+	special                     map[reflect.Type]shape
+}
+
+// members are those of an object that are kept.
 type members map[string]shape
 
-func (m members) of(names string, of shape) members {
-	m = maps.Clone(m)
-	for name := range strings.FieldsSeq(names) {
-		m[name] = of
+func newGrammar(version apiVersion) *grammar {
+	g := &grammar{special: map[reflect.Type]shape{
+		typeOf[openapi3.SchemaRef](): schemaShape, typeOf[openapi2.SchemaRef](): apartShape,
+		typeOf[openapi3.Types](): typeShape, typeOf[[]any](): is(isValues),
+		typeOf[openapi3.BoolSchema](): openShape, typeOf[openapi3.ExclusiveBound](): boundShape,
+		typeOf[openapi3.SecurityRequirement](): named(scopesShape), typeOf[map[string][]string](): named(scopesShape),
+		typeOf[openapi3.Operation](): operationShape, typeOf[openapi2.Operation](): operationShape,
+		typeOf[openapi3.Paths](): pathsShape, typeOf[map[string]*openapi2.PathItem](): pathsShape,
+	}}
+	g.special[typeOf[openapi3.Parameter]()] = unlessSchema(object(g.table(typeOf[openapi3.Parameter]()), ""))
+	for _, t := range []reflect.Type{typeOf[openapi3.RequestBody](), typeOf[openapi3.Response]()} {
+		g.special[t] = object(g.table(t), "content")
 	}
-	return m
-}
-
-// grammar names what methods need of a document. All else, such as examples, is
-// left out before kin-openapi sees it: it decodes a document once for every level
-// of its depth, and refuses the whole for any value that is not as it should be.
-type grammar struct {
-	schema, pathItem            members
-	operation, swagger, openapi shape
-}
-
-func newGrammar() *grammar {
-	g := &grammar{}
-	value := members{"enum": enumShape, "type": typeShape, "items": schemaShape, "default": anyShape}.
-		of("description format pattern", textShape).of("uniqueItems x-nullable", flagShape).
-		of("minimum maximum", numberShape).of("multipleOf", positiveShape).of("exclusiveMinimum exclusiveMaximum", boundShape).
-		of("minLength maxLength minItems maxItems", countShape)
-	g.schema = value.of("title contentEncoding contentMediaType", textShape).of("const", anyShape).of("required", textsShape).
-		of("deprecated nullable readOnly writeOnly", flagShape).
-		of("minProperties maxProperties minContains maxContains", countShape).
-		of("additionalProperties unevaluatedProperties unevaluatedItems", openShape).
-		of("not if then else contains propertyNames", schemaShape).
-		of("allOf anyOf oneOf prefixItems", list(schemaShape)).
-		of("properties patternProperties dependentSchemas", named(schemaShape))
-	parameter, body, response := g.parts(value)
-	parameters, servers := list(referable("parameters", parameter)), serversShape()
-	operation := members{"parameters": parameters, "servers": servers, "security": list(named(scopesShape))}.
-		of("operationId summary description", textShape).of("tags consumes produces", textsShape).
-		of("requestBody", referable("requestBodies", body)).of("responses", successes(referable("responses", response)))
-	g.operation = object(operation, "")
-	g.pathItem = members{"parameters": parameters, "servers": servers}.of(strings.Join(apiVerbs, " "), operationShape)
-	top := members{"paths": pathsShape, "security": list(named(scopesShape))}.
-		of("info", object(members{}.of("title description", scalarShape), ""))
-	g.swagger = object(top.of("host basePath", textShape).of("schemes consumes produces", textsShape).
-		of("securityDefinitions", named(schemeShape())), "paths")
-	components := members{"securitySchemes": named(schemeShape())}.of("parameters", named(referable("", parameter))).
-		of("requestBodies", named(referable("", body))).of("responses", named(referable("", response)))
-	g.openapi = object(top.of("openapi", textShape).of("servers", servers).of("components", object(components, "")), "paths")
+	old := []reflect.Type{typeOf[openapi2.Parameter](), typeOf[openapi2.Response](), typeOf[openapi2.SecurityScheme]()}
+	for _, t := range old {
+		g.special[t] = referable("", object(g.table(t), ""))
+	}
+	g.special[typeOf[openapi3.Responses]()] = successes(g.of(typeOf[openapi3.ResponseRef]()))
+	g.special[typeOf[openapi2.Responses]()] = successes(g.of(typeOf[openapi2.Response]()))
+	document, item, operation := typeOf[openapi3.T](), typeOf[openapi3.PathItem](), typeOf[openapi3.Operation]()
+	if version == swagger2 {
+		document, item, operation = typeOf[openapi2.T](), typeOf[openapi2.PathItem](), typeOf[openapi2.Operation]()
+	}
+	g.schema, g.pathItem, g.operation = g.table(typeOf[openapi3.Schema]()), g.table(item), g.table(operation)
+	g.document = object(g.table(document), "paths")
 	return g
 }
 
-// parts are the shapes of what operations consist of.
-func (g *grammar) parts(value members) (parameter, body, response shape) {
-	encoding := object(members{}.of("contentType style", textShape).of("explode allowReserved", flagShape), "")
-	content := named(object(members{"schema": schemaShape, "encoding": named(encoding)}, ""))
-	flags := "required deprecated explode allowReserved x-multi-segment"
-	parameter = unlessSchema(object(value.of("name in style collectionFormat", textShape).of(flags, flagShape).
-		of("schema", apartShape).of("content", content), ""))
-	body = object(members{"description": textShape, "required": flagShape, "content": content}, "content")
-	response = object(members{"content": content, "schema": apartShape}, "content")
-	return parameter, body, response
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// unneeded are the members that no method needs. They are left out before
+// kin-openapi sees them: it decodes a document once for every level of its depth.
+// Schemas are loaded apart from the rest.
+var unneeded = words.Set(`example examples externalDocs xml discriminator contentSchema itemSchema headers links callbacks webhooks
+	schemas definitions query connect trace additionalOperations`)
+
+func (g *grammar) table(t reflect.Type) members {
+	table := members{"x-nullable": is(isBoolean), "x-multi-segment": is(isBoolean)}
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name != "" && name[0] != '-' && name[0] != '$' && !unneeded[name] {
+			table[name] = g.of(field.Type)
+		}
+	}
+	return table
 }
 
-func serversShape() shape {
-	variable := object(members{"default": scalarShape}, "")
-	return list(object(members{"url": textShape, "variables": named(variable)}, ""))
+func (g *grammar) of(t reflect.Type) shape {
+	if special := g.special[t]; special != nil {
+		return special
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return g.of(t.Elem())
+	case reflect.Struct:
+		if ref, ok := reflect.New(t).Interface().(openapi3.ComponentRef); ok {
+			value, _ := t.FieldByName("Value")
+			return referable(ref.CollectionName(), g.of(value.Type))
+		}
+		return object(g.table(t), "")
+	case reflect.Map:
+		return named(g.of(t.Elem()))
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.String {
+			return textsShape
+		}
+		return list(g.of(t.Elem()))
+	case reflect.String:
+		return is(rawjson.IsText)
+	case reflect.Bool:
+		return is(isBoolean)
+	case reflect.Float64:
+		return is(isDouble)
+	case reflect.Uint64:
+		return is(isCount)
+	}
+	return is(func(raw []byte) bool { return !rawjson.HasHugeNumber(raw) })
 }
 
-func schemeShape() shape {
-	grant := object(members{"tokenUrl": textShape}, "")
-	return referable("", object(members{"flows": object(members{"clientCredentials": grant}, "")}.
-		of("type name in scheme flow tokenUrl", textShape), ""))
-}
+func isValues(raw []byte) bool { return rawjson.IsArray(raw) && !rawjson.HasHugeNumber(raw) }
+
+func isCount(raw []byte) bool { return rawjson.IsDigits(raw) && len(raw) < len("9999999999999999999") }

@@ -26,10 +26,11 @@ func parse(data []byte, files *apiFiles, name string) (*apiDocument, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &repair{grammar: newGrammar(), first: first, files: files, gathered: map[string]bool{}}
-	if r.version, err = first.version(); err != nil {
+	version, err := first.version()
+	if err != nil {
 		return nil, err
 	}
+	r := &repair{grammar: newGrammar(version), version: version, first: first, files: files, gathered: map[string]bool{}}
 	files.opened = map[string]*apiFile{name: first}
 	repaired, rawSchemas := r.document()
 	var schemas openapi3.Schemas

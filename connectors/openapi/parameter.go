@@ -57,7 +57,8 @@ func readParameter(from *openapi3.Parameter) (*apiParameter, error) {
 	}
 	method, err := from.SerializationMethod()
 	if err != nil || from.Name == "" {
-		return nil, fmt.Errorf("%q in %q is no parameter", words.Shorten(from.Name, words.MaxValue), words.Shorten(from.In, words.MaxValue))
+		name, in := words.Shorten(from.Name, words.MaxValue), words.Shorten(from.In, words.MaxValue)
+		return nil, fmt.Errorf("%q in %q is no parameter", name, in)
 	}
 	p := &apiParameter{
 		name: from.Name, in: from.In, description: from.Description, required: from.Required, deprecated: from.Deprecated,

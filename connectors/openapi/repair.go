@@ -56,11 +56,7 @@ func missingReason(ref string) string {
 
 // document gives the repaired document, and the schemas of its components apart.
 func (r *repair) document() (doc, schemas []byte) {
-	of := r.openapi
-	if r.version == swagger2 {
-		of = r.swagger
-	}
-	doc = of(r, r.first, r.first.raw)
+	doc = r.grammar.document(r, r.first, r.first.raw)
 	var all rawjson.Object
 	for name, raw := range rawjson.Members(r.first.at(strings.TrimSuffix(r.components(), "/"))) {
 		if schema := schemaShape(r, r.first, raw); schema != nil {
@@ -131,7 +127,7 @@ func unlessSchema(of shape) shape {
 }
 
 func operationShape(r *repair, f *apiFile, raw []byte) []byte {
-	if value := r.operation(r, f, raw); value != nil {
+	if value := object(r.operation, "")(r, f, raw); value != nil {
 		return value
 	}
 	return leftOut(missingReason(""))
@@ -304,19 +300,12 @@ func typeShape(_ *repair, _ *apiFile, raw []byte) []byte {
 
 var knownTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null", "file"}
 
-func enumShape(_ *repair, _ *apiFile, raw []byte) []byte {
-	if !rawjson.IsArray(raw) || rawjson.HasHugeNumber(raw) {
-		return nil
-	}
-	return raw
-}
-
 // boundShape is a flag beside a limit, or the limit itself.
 func boundShape(r *repair, f *apiFile, raw []byte) []byte {
 	if isBoolean(raw) || r.version == swagger2 {
-		return flagShape(r, f, raw)
+		return is(isBoolean)(r, f, raw)
 	}
-	return numberShape(r, f, raw)
+	return is(isDouble)(r, f, raw)
 }
 
 // openShape tells of what else there may be: a schema or a flag.

@@ -53,7 +53,8 @@ func (w *schemaWriter) writeDefinition(s *openapi3.Schema) []byte {
 
 // hides tells that a property does not go this way.
 func (w *schemaWriter) hides(property *openapi3.SchemaRef) bool {
-	return property.Ref == "" && (w.way == asInput && property.Value.ReadOnly || w.way == asOutput && property.Value.WriteOnly)
+	p := property.Value
+	return property.Ref == "" && (w.way == asInput && p.ReadOnly || w.way == asOutput && p.WriteOnly)
 }
 
 // hiddenBy are the properties of a schema, and of those it is composed of, that
@@ -109,6 +110,9 @@ func (w *schemaWriter) inline(o *rawjson.Object, part *openapi3.SchemaRef) {
 func translate(s *openapi3.Schema, keywords map[string]any, nullable bool) {
 	maps.DeleteFunc(keywords, func(key string, _ any) bool { return isExtension(key) })
 	delete(keywords, "nullable")
+	if s.MultipleOf != nil && *s.MultipleOf <= 0 {
+		delete(keywords, "multipleOf")
+	}
 	types := s.Type.Clone()
 	if types.Includes("file") {
 		types.Without("file")
@@ -261,7 +265,8 @@ func leadsTo(s, owner *openapi3.Schema, seen map[*openapi3.Schema]bool) bool {
 		return s != nil && s == owner
 	}
 	seen[s] = true
-	next := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, openapi3.SchemaRefs{s.Not, s.If, s.Then, s.Else}, slices.Collect(maps.Values(s.DependentSchemas)))
+	next := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, openapi3.SchemaRefs{s.Not, s.If, s.Then, s.Else})
+	next = slices.AppendSeq(next, maps.Values(s.DependentSchemas))
 	return s == owner || slices.ContainsFunc(next, func(ref *openapi3.SchemaRef) bool {
 		return ref != nil && leadsTo(ref.Value, owner, seen)
 	})

@@ -14,7 +14,7 @@ import (
 func prepare(doc *openapi2.T) {
 	prepareServer(doc)
 	for _, scheme := range doc.SecurityDefinitions {
-		if scheme.Type == "oauth2" && !slices.Contains([]string{"implicit", "accessCode", "password", "application"}, scheme.Flow) {
+		if !slices.Contains(oauthFlows, scheme.Flow) {
 			scheme.Flow = "implicit" // the conversion refuses all others
 		}
 	}
@@ -31,6 +31,8 @@ func prepare(doc *openapi2.T) {
 		item.Parameters = oneBody(item.Parameters)
 	}
 }
+
+var oauthFlows = []string{"implicit", "accessCode", "password", "application"}
 
 // prepareServer prefers https, and takes out of the host what does not belong there.
 func prepareServer(doc *openapi2.T) {
