@@ -205,7 +205,7 @@ func (r *repair) schemaObject(f *apiFile, raw, before []byte) []byte {
 		case key == "const" && rawjson.IsNull(value):
 			key, value = "enum", []byte("[null]") // kin-openapi takes a null for nothing
 		}
-		if string(value) != "[]" {
+		if string(value) != "[]" || key == "default" || key == "const" {
 			o.Add(key, value)
 		}
 	}
