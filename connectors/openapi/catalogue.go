@@ -69,7 +69,7 @@ func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 		catalogue.title, catalogue.about = info.Title, info.Description
 	}
 	catalogue.readSchemes(document.Components.SecuritySchemes)
-	for _, path := range inOrder(document.Paths.Map(), document.Extensions) {
+	for _, path := range document.paths {
 		catalogue.listItem(path, document.Paths.Value(path))
 	}
 	catalogue.nameOperations()

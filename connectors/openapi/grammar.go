@@ -136,6 +136,9 @@ func newGrammar(version apiVersion) *grammar {
 		typeOf[openapi3.Operation](): operationShape, typeOf[openapi2.Operation](): operationShape,
 		typeOf[openapi3.Paths](): pathsShape, typeOf[map[string]*openapi2.PathItem](): pathsShape,
 	}}
+	media := g.table(typeOf[openapi3.MediaType]())
+	media["schema"] = apartShape
+	g.special[typeOf[openapi3.MediaType]()] = object(media, "")
 	g.special[typeOf[openapi3.Parameter]()] = unlessSchema(object(g.table(typeOf[openapi3.Parameter]()), ""))
 	for _, t := range []reflect.Type{typeOf[openapi3.RequestBody](), typeOf[openapi3.Response]()} {
 		g.special[t] = object(g.table(t), "content")
@@ -151,7 +154,7 @@ func newGrammar(version apiVersion) *grammar {
 		document, item, operation = typeOf[openapi2.T](), typeOf[openapi2.PathItem](), typeOf[openapi2.Operation]()
 	}
 	g.schema, g.pathItem, g.operation = g.table(typeOf[openapi3.Schema]()), g.table(item), g.table(operation)
-	g.document = object(g.table(document), "paths")
+	g.document = object(g.table(document), "")
 	return g
 }
 

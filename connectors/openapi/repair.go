@@ -24,6 +24,8 @@ type repair struct {
 	waiting  []place
 	apart    [][]byte // see apartShape
 	broken   []string // references that lead nowhere
+	paths    map[string][]byte
+	order    []string // of the paths
 }
 
 // place is where a reference leads.
@@ -80,14 +82,15 @@ func (r *repair) components() string {
 	return "/components/schemas/"
 }
 
+// pathsShape takes the paths out of the document, see decodePaths.
 func pathsShape(r *repair, f *apiFile, raw []byte) []byte {
-	var o rawjson.Object
 	for path, item := range rawjson.Members(raw) {
-		if !isExtension(path) {
-			o.Add(path, pathItem(r, f, item))
+		if _, again := r.paths[path]; !again && !isExtension(path) {
+			r.order = append(r.order, path)
+			r.paths[path] = pathItem(r, f, item)
 		}
 	}
-	return o.Bytes()
+	return nil
 }
 
 func isExtension(key string) bool { return strings.HasPrefix(key, "x-") }
@@ -256,11 +259,11 @@ func (r *repair) schemaAt(to place) []byte {
 
 const apartName = "apart#"
 
-// apartShape keeps the schemas of a Swagger 2.0 document away from their
-// conversion, see convert.
+// apartShape takes a schema out of what it stands in, which kin-openapi decodes
+// once for every level around it, and which it converts if it is Swagger 2.0.
 func apartShape(r *repair, f *apiFile, raw []byte) []byte {
 	schema := schemaShape(r, f, raw)
-	if r.version != swagger2 || !rawjson.IsObject(schema) || rawjson.Member(schema, "$ref") != nil {
+	if !rawjson.IsObject(schema) || rawjson.Member(schema, "$ref") != nil {
 		return schema
 	}
 	r.apart = append(r.apart, schema)
