@@ -15,6 +15,9 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/temporal-codemode/codemode/internal/invocation"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -29,8 +32,6 @@ type ClientOptions struct {
 	TransformResult TransformResult
 	// Logger is for warnings; nil is slog's default.
 	Logger *slog.Logger
-	// Namespace is the Temporal client's, which deletions have to name; empty is "default".
-	Namespace string
 	// MaxExecutions, when set, makes each Execute delete closed executions beyond the newest that many before its own,
 	// and wait a few seconds for that. Nil leaves retention to the namespace.
 	MaxExecutions *int
@@ -48,7 +49,6 @@ type Client struct {
 	shape    TransformResult
 	log      *slog.Logger
 
-	namespace     string
 	maxExecutions *int
 	omitCalls     bool
 	patience      time.Duration // answerWithin
@@ -62,10 +62,13 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	if err := signals.CheckRuntime(o.Runtime); err != nil {
+		return nil, err
+	}
 	return &Client{
-		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger, namespace: namespaceOf(o),
+		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger,
 		maxExecutions: o.MaxExecutions, omitCalls: o.OmitCalls, patience: answerWithin,
-	}, signals.CheckRuntime(o.Runtime)
+	}, nil
 }
 
 // Runtime is the name of the runtime.
@@ -91,7 +94,7 @@ type NoWorkerError struct {
 }
 
 func (e *NoWorkerError) Error() string {
-	text := fmt.Sprintf("no worker polls task queue %q: start one (go run ./worker --config codemode.yaml)", e.TaskQueue)
+	text := fmt.Sprintf("no worker polls task queue %q: start one (%s)", e.TaskQueue, invocation.Worker())
 	if e.ExecutionID != "" {
 		text += fmt.Sprintf("; execution %q goes on as soon as it runs", e.ExecutionID)
 	}
@@ -149,11 +152,11 @@ func firstLine(code string) string {
 
 func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue, id string) (signals.Outcome, error) {
 	_, err := c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
-	if withoutAttributes(err) {
+	if rpcerr.UnknownSearchAttribute(err) {
 		o.TypedSearchAttributes = temporal.SearchAttributes{}
 		_, err = c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
 	}
-	if alreadyStarted(err) {
+	if rpcerr.AlreadyStarted(err) {
 		return c.closedOutcome(ctx, id)
 	}
 	return signals.Outcome{Status: signals.Running, ExecutionID: id, Calls: []signals.Call{}}, err
@@ -164,12 +167,12 @@ func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions
 	guarded, stop := c.guard(ctx, id)
 	defer stop()
 	out, err := c.updateWithStart(guarded, o, in)
-	if withoutAttributes(err) {
+	if rpcerr.UnknownSearchAttribute(err) {
 		o.TypedSearchAttributes = temporal.SearchAttributes{}
 		out, err = c.updateWithStart(guarded, o, in)
 	}
 	switch {
-	case alreadyStarted(err) || isNotFound(err):
+	case rpcerr.AlreadyStarted(err) || rpcerr.NotFound(err):
 		return c.closedOutcome(ctx, id)
 	case isBusy(err) || err == nil && out.Status == signals.Running:
 		return c.Wait(ctx, id, 0)
@@ -201,10 +204,10 @@ func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcom
 		var out signals.Outcome
 		err := c.update(guarded, id, signals.UpdateWait, signals.Wait{After: after}, &out)
 		switch {
-		case isNotFound(err):
+		case rpcerr.NotFound(err):
 			return c.closedOutcome(ctx, id)
 		case isBusy(err):
-			if err := pause(guarded, 200*time.Millisecond); err != nil {
+			if err := wait.For(guarded, 200*time.Millisecond); err != nil {
 				return out, guardError(guarded, err)
 			}
 		case err != nil:
@@ -230,7 +233,6 @@ func (c *Client) update(ctx context.Context, id, name string, arg, out any) erro
 	}
 	for began := time.Now(); ; {
 		answered, err := c.updateOnce(ctx, o, out)
-		var notReady *serviceerror.WorkflowNotReady
 		switch {
 		case !answered:
 			open, err := c.open(ctx, id)
@@ -241,10 +243,10 @@ func (c *Client) update(ctx context.Context, id, name string, arg, out any) erro
 				return serviceerror.NewNotFound("the execution has ended")
 			}
 			continue // the same update: it is taken once
-		case !errors.As(err, &notReady) || time.Since(began) > recovery:
+		case !rpcerr.NotReady(err) || time.Since(began) > recovery:
 			return err
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -262,20 +264,17 @@ func (c *Client) updateOnce(ctx context.Context, o client.UpdateWorkflowOptions,
 }
 
 // Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
-// where nothing was open.
+// where it had ended before.
 func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
 	if open, err := c.open(ctx, id); err != nil || !open {
 		return false, err // the server takes a request to cancel what is closed
 	}
 	err := c.temporal.CancelWorkflow(ctx, signals.WorkflowID(c.runtime, id), "")
-	if isNotFound(err) {
-		return false, nil
-	}
 	if err != nil {
 		return false, err
 	}
 	_, err = c.waitEnd(ctx, id)
-	return true, err
+	return err == nil, err
 }
 
 // guard cancels the context it returns with a NoWorkerError as cause when a wait turns out to be for nobody.
@@ -284,7 +283,7 @@ func (c *Client) guard(ctx context.Context, id string) (context.Context, context
 	go func() {
 		// Several looks, since a server that has just started knows its pollers a moment later.
 		misses, every := 0, 2*time.Second
-		for misses < 3 && pause(guarded, every) == nil {
+		for misses < 3 && wait.For(guarded, every) == nil {
 			switch polled, err := c.Polled(guarded); {
 			case err != nil:
 			case polled:
@@ -335,41 +334,8 @@ func guardError(guarded context.Context, err error) error {
 	return err
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func isNotFound(err error) bool {
-	var notFound *serviceerror.NotFound
-	return errors.As(err, &notFound)
-}
-
-// isService: Temporal refused or could not be reached.
-func isService(err error) bool {
-	var service serviceerror.ServiceError
-	return errors.As(err, &service)
-}
-
-func alreadyStarted(err error) bool {
-	var started *serviceerror.WorkflowExecutionAlreadyStarted
-	return errors.As(err, &started)
-}
-
-// isBusy: the execution has as many waiters as it admits.
+// isBusy says that the execution has as many waiters as it admits.
 func isBusy(err error) bool {
 	var app *temporal.ApplicationError
-	return errors.As(err, &app) && strings.Contains(app.Message(), "wait for this execution already")
-}
-
-// withoutAttributes: the server does not know our search attributes.
-func withoutAttributes(err error) bool {
-	var invalid *serviceerror.InvalidArgument
-	return errors.As(err, &invalid) && strings.Contains(strings.ToLower(err.Error()), "search attribute")
+	return errors.As(err, &app) && app.Type() == signals.ErrorBusy
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"time"
 
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
+	"github.com/temporal-codemode/codemode/internal/ask"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -33,50 +33,20 @@ func (c *Client) Describe(ctx context.Context, target string) (json.RawMessage, 
 	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueDescribe, Target: target})
 }
 
-// Method tells about one method of a connector, such as the schema of its arguments; nil where there is none.
+// Method tells about one method of a connector, such as the schema of its arguments.
 func (c *Client) Method(ctx context.Context, connector, method string) (*signals.Method, error) {
-	return oneMethod(ctx, c.ask, connector, method)
+	return ask.Catalogue(c.Ask).Method(ctx, connector, method)
 }
 
 // Methods lists all methods of the runtime's connectors.
 func (c *Client) Methods(ctx context.Context) ([]signals.Method, error) {
-	return allMethods(ctx, c.ask)
+	return ask.Catalogue(c.Ask).Methods(ctx)
 }
 
 // Ask puts a question to the catalogue of a worker and gives the answer's JSON: the one way behind Search, Describe,
 // Method and Tool, for questions that have no method of their own.
 func (c *Client) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {
 	return c.ask(ctx, question)
-}
-
-// asker puts a question to a catalogue, be it a worker's or one of this process.
-type asker func(context.Context, signals.CatalogueInput) (json.RawMessage, error)
-
-func oneMethod(ctx context.Context, ask asker, connector, method string) (*signals.Method, error) {
-	answer, err := ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: connector + "." + method})
-	if err != nil {
-		return nil, err
-	}
-	var m *signals.Method
-	return m, json.Unmarshal(answer, &m)
-}
-
-func allMethods(ctx context.Context, ask asker) ([]signals.Method, error) {
-	var all []signals.Method
-	for from := 0; ; {
-		answer, err := ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueMethods, From: from})
-		if err != nil {
-			return nil, err
-		}
-		var page signals.Methods
-		if err := json.Unmarshal(answer, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Methods...)
-		if from = page.Next; from == 0 {
-			return all, nil
-		}
-	}
 }
 
 // ToolOptions change what a model is told. The zero value tells it what the worker's configuration says.
@@ -89,16 +59,7 @@ type ToolOptions struct {
 
 // Tool is what a model is offered: one tool whose input {code} goes to Execute.
 func (c *Client) Tool(ctx context.Context, o ToolOptions) (signals.Tool, error) {
-	return askTool(ctx, c.ask, o)
-}
-
-func askTool(ctx context.Context, ask asker, o ToolOptions) (signals.Tool, error) {
-	var tool signals.Tool
-	answer, err := ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueTool, Description: o.Description, Hints: o.Hints})
-	if err != nil {
-		return tool, err
-	}
-	return tool, json.Unmarshal(answer, &tool)
+	return ask.Catalogue(c.Ask).Tool(ctx, o.Description, o.Hints)
 }
 
 // askWithin bounds a question to the catalogue, the first of a large one included.
@@ -110,7 +71,7 @@ func (c *Client) ask(ctx context.Context, in signals.CatalogueInput) (json.RawMe
 	in.Runtime = c.runtime
 	var answer json.RawMessage
 	err := c.askActivity(guarded, in, &answer)
-	if isUnimplemented(err) {
+	if rpcerr.Unimplemented(err) {
 		err = c.askWorkflow(guarded, in, &answer)
 	}
 	return answer, guardError(guarded, err)
@@ -137,10 +98,3 @@ func (c *Client) askWorkflow(ctx context.Context, in signals.CatalogueInput, ans
 }
 
 func (c *Client) catalogueID() string { return "codemode/" + c.runtime + "/catalogue/" + rand.Text() }
-
-// isUnimplemented: the server has no standalone activities, or has them switched off.
-func isUnimplemented(err error) bool {
-	var unimplemented *serviceerror.Unimplemented
-	var denied *serviceerror.PermissionDenied
-	return errors.As(err, &unimplemented) || errors.As(err, &denied)
-}

@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -24,10 +25,10 @@ func (c *Client) Resolve(ctx context.Context, id string, r signals.Resolve) (sig
 	return c.sendAndWait(ctx, id, r)
 }
 
-// Reject refuses a pending call. It answers false where nothing was to be rejected; Send tells why. Without Continue it
-// returns when the execution has ended.
+// Reject refuses a pending call. It answers false where nothing was to be rejected; Decide tells why. Without Continue
+// it returns when the execution has ended.
 func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool, error) {
-	v, err := c.Send(ctx, id, r)
+	v, err := c.Decide(ctx, id, r)
 	if err != nil || !v.Accepted {
 		return false, err
 	}
@@ -37,39 +38,35 @@ func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool,
 	return true, err
 }
 
-// Decide sends an approval and answers at once, without waiting for what follows.
-func (c *Client) Decide(ctx context.Context, id string, a signals.Approve) (signals.Verdict, error) {
-	return c.Send(ctx, id, a)
-}
-
-// Send sends a decision of any kind, or several in one message, and answers at once: whether it applied, or why not.
-func (c *Client) Send(ctx context.Context, id string, m signals.Message) (signals.Verdict, error) {
+// Decide sends a decision of any kind, or several in one message, and answers at once, without waiting for what
+// follows: whether it applied, or why not.
+func (c *Client) Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error) {
 	return c.decide(ctx, id, m.Signal(), m)
 }
 
 func (c *Client) sendAndWait(ctx context.Context, id string, m signals.Message) (signals.Outcome, error) {
-	v, err := c.Send(ctx, id, m)
-	if err != nil || !v.Accepted {
-		return signals.ErrorOutcome(id, v.Error), err
+	v, err := c.Decide(ctx, id, m)
+	switch {
+	case err != nil:
+		return signals.Outcome{}, err
+	case !v.Accepted:
+		return signals.ErrorOutcome(id, v.Error), nil
 	}
 	return c.Wait(ctx, id, v.Pass)
 }
 
-// decide sends a decision as an update. Closed and unknown executions are answered here, in the same words.
+// decide sends a decision as an update. For a closed execution the answer is made here, in the same words.
 func (c *Client) decide(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
 	guarded, stop := c.guard(ctx, id)
 	defer stop()
 	var v signals.Verdict
 	err := c.update(guarded, id, name, decision, &v)
-	if !isNotFound(err) {
+	if !rpcerr.NotFound(err) {
 		return v, guardError(guarded, err)
 	}
 	record, err := c.Show(ctx, id)
 	if err != nil {
-		return v, err
-	}
-	if record == nil {
-		return signals.Verdict{Error: signals.NoExecution(id)}, nil
+		return signals.Verdict{}, err
 	}
 	return signals.Verdict{Error: signals.NotPaused(id, record.Status), Status: record.Status}, nil
 }

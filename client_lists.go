@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -15,6 +16,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -90,7 +92,10 @@ func (c *Client) shows(ctx context.Context, executions []*workflow.WorkflowExecu
 	for i, w := range executions {
 		group.Go(func() error {
 			r, err := c.Show(ctx, executionID(w))
-			if err != nil && (ctx.Err() != nil || isService(err)) {
+			if errors.Is(err, ErrNotFound) { // deleted meanwhile
+				return nil
+			}
+			if err != nil && (ctx.Err() != nil || rpcerr.Service(err)) {
 				return err
 			}
 			if err != nil {

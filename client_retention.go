@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,32 +13,34 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/temporal-codemode/codemode/internal/namespace"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Delete removes an execution and all that is known of it. An open one first ends as rejected: calls that run are
-// awaited, connectors dispose of it. It answers false where there is none, and true when the server no longer knows it,
-// which takes a server up to half a minute after the execution's end.
-func (c *Client) Delete(ctx context.Context, id string) (bool, error) {
+// awaited, connectors dispose of it. It returns when the server no longer knows it, which takes a server up to half a
+// minute after the execution's end.
+func (c *Client) Delete(ctx context.Context, id string) error {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
-	if isNotFound(err) {
-		return false, nil
+	if rpcerr.NotFound(err) {
+		return noExecution(id)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if d.WorkflowExecutionInfo.GetCloseTime() == nil {
 		if _, err := c.decide(ctx, id, signals.SignalReject, signals.Reject{All: true, Reason: "deleted"}); err != nil {
-			return false, err
+			return err
 		}
 		if _, err := c.waitEnd(ctx, id); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, c.forget(ctx, id)
+	return c.forget(ctx, id)
 }
 
 // forget removes what the server keeps of an execution: first its rollbacks, so that an interrupted deletion can be
@@ -61,7 +64,7 @@ func (c *Client) forget(ctx context.Context, id string) error {
 func (c *Client) deleteRuns(ctx context.Context, workflowID string) (known bool, err error) {
 	for {
 		d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-		if isNotFound(err) {
+		if rpcerr.NotFound(err) {
 			return known, c.deleteEarlierRuns(ctx, workflowID, known)
 		}
 		if err != nil {
@@ -92,15 +95,19 @@ func (c *Client) deleteEarlierRuns(ctx context.Context, workflowID string, known
 
 // deleteRun deletes a run and waits until the server does not know it.
 func (c *Client) deleteRun(ctx context.Context, run *commonpb.WorkflowExecution) error {
-	_, err := c.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-		Namespace: c.namespace, WorkflowExecution: run,
+	space, err := namespace.Of(c.temporal)
+	if err != nil {
+		return err
+	}
+	_, err = c.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: space, WorkflowExecution: run,
 	})
 	for every := 5 * time.Millisecond; err == nil; every = min(2*every, 200*time.Millisecond) {
 		if _, err = c.temporal.DescribeWorkflowExecution(ctx, run.WorkflowId, run.RunId); err == nil {
-			err = pause(ctx, every)
+			err = wait.For(ctx, every)
 		}
 	}
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil
 	}
 	return fmt.Errorf("delete %s: %w", run.WorkflowId, err)
@@ -127,9 +134,12 @@ func (c *Client) deleteAll(ctx context.Context, ids []string) (int, error) {
 	group.SetLimit(atOnce)
 	for _, id := range ids {
 		group.Go(func() error {
-			existed, err := c.Delete(ctx, id)
-			if existed && err == nil {
+			err := c.Delete(ctx, id)
+			switch {
+			case err == nil:
 				deleted.Add(1)
+			case errors.Is(err, ErrNotFound): // somebody else was faster
+				return nil
 			}
 			return err
 		})
@@ -193,7 +203,7 @@ func (c *Client) current(ctx context.Context, newest string) ([]*workflow.Workfl
 		if err != nil || shown || time.Since(began) > listLag {
 			return found, err
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 20*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
@@ -223,12 +233,4 @@ func (c *Client) Expire(ctx context.Context, maxAge time.Duration) ([]string, er
 		}
 	}
 	return expired, nil
-}
-
-// namespaceOf is where a client's deletions go: the SDK's client does not tell.
-func namespaceOf(o ClientOptions) string {
-	if o.Namespace == "" {
-		return client.DefaultNamespace
-	}
-	return o.Namespace
 }

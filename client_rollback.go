@@ -4,26 +4,23 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/internal/history"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Rollback undoes what an execution did: every call that took effect and has a revert, the last one first. An open
-// execution is stopped first, its running calls are awaited; a closed one needs only its history. By is for the record.
+// execution is stopped first, its running calls are awaited; a closed one needs only its history. Who asks, and why, is for the record.
 // Calls that could not be undone are in the answer, and another rollback tries them again; calls that are undone stay so.
-// Where nothing can be undone, nothing changes. The error is ErrNotFound for an unknown execution.
-func (c *Client) Rollback(ctx context.Context, id string, by string) (signals.RollbackResult, error) {
-	return c.RollbackWith(ctx, id, signals.Rollback{By: by})
-}
-
-// RollbackWith is Rollback with all that the record can keep of who asked for it and why.
-func (c *Client) RollbackWith(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
+// Where nothing can be undone, nothing changes.
+func (c *Client) Rollback(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
 	if err := r.Check(); err != nil {
 		return nothingUndone(), err
 	}
@@ -33,7 +30,7 @@ func (c *Client) RollbackWith(ctx context.Context, id string, r signals.Rollback
 	err = guardError(guarded, err)
 	stop()
 	switch {
-	case isNotFound(err):
+	case rpcerr.NotFound(err):
 		return c.rollbackClosed(ctx, id, r)
 	case err != nil:
 		return nothingUndone(), err
@@ -80,8 +77,8 @@ func (c *Client) waitEnd(ctx context.Context, id string) (signals.Outcome, error
 func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
 	workflowID := signals.WorkflowID(c.runtime, id)
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if isNotFound(err) {
-		return nothingUndone(), ErrNotFound
+	if rpcerr.NotFound(err) {
+		return nothingUndone(), noExecution(id)
 	}
 	if err != nil {
 		return nothingUndone(), err
@@ -101,14 +98,14 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 	}
 	running := false
 	if n > 0 {
-		if running, err = c.isOpen(ctx, signals.RollbackID(workflowID, n)); err != nil {
+		if running, err = c.isOpen(ctx, signals.RollbackID(workflowID, n)); err != nil && !rpcerr.NotFound(err) {
 			return nothingUndone(), err
 		}
 	}
 	switch {
 	case running:
 		n-- // join it
-	case !undoable(record.Log):
+	case !anyUndoable(record.Log):
 		return nothingUndone(), nil
 	}
 	return c.startRollback(ctx, signals.RollbackInput{
@@ -116,15 +113,7 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 	})
 }
 
-// undoable reports whether any call that took effect can be undone.
-func undoable(calls []signals.Call) bool {
-	for _, call := range calls {
-		if call.Revertable && call.State == signals.Applied {
-			return true
-		}
-	}
-	return false
-}
+func anyUndoable(calls []signals.Call) bool { return slices.ContainsFunc(calls, signals.Call.Undoable) }
 
 func (c *Client) startRollback(ctx context.Context, in signals.RollbackInput) (signals.RollbackResult, error) {
 	guarded, stop := c.guard(ctx, in.ExecutionID)
@@ -140,11 +129,11 @@ func (c *Client) startRollback(ctx context.Context, in signals.RollbackInput) (s
 		),
 	}
 	run, err := c.temporal.ExecuteWorkflow(guarded, o, signals.RollbackWorkflow, payload.MustRaw(in))
-	if withoutAttributes(err) {
+	if rpcerr.UnknownSearchAttribute(err) {
 		o.TypedSearchAttributes = temporal.SearchAttributes{}
 		run, err = c.temporal.ExecuteWorkflow(guarded, o, signals.RollbackWorkflow, payload.MustRaw(in))
 	}
-	if err != nil && !alreadyStarted(err) {
+	if err != nil && !rpcerr.AlreadyStarted(err) {
 		return nothingUndone(), guardError(guarded, err)
 	}
 	if err == nil {
@@ -166,9 +155,9 @@ func (c *Client) join(ctx context.Context, h *history.History, r *signals.Record
 		return 0, nil
 	}
 	n := 0
-	for undoable(r.Log) || n > 0 {
+	for anyUndoable(r.Log) || n > 0 {
 		rollback, err := history.Read(ctx, c.temporal, c.dc, signals.RollbackID(signals.WorkflowID(c.runtime, r.ID), n+1), "")
-		if isNotFound(err) {
+		if rpcerr.NotFound(err) {
 			break
 		}
 		if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/temporal-codemode/codemode/activities/snippets"
-	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/snippets"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -20,13 +20,10 @@ func (c *Client) SaveSnippet(ctx context.Context, name string, s signals.SaveSni
 	if err != nil {
 		return signals.Snippet{}, err
 	}
-	if record == nil {
-		return signals.Snippet{}, fmt.Errorf("No execution %q to save from: %w", s.From, ErrNotFound)
-	}
 	if record.Status != signals.Completed && !s.Force {
 		return signals.Snippet{}, fmt.Errorf("execution %q has not completed (status: %s): a snippet is saved from a program that was seen to work, or by force", s.From, record.Status)
 	}
-	if err := connectors.CheckSchema(s.InputSchema); err != nil {
+	if err := validate.Schema(s.InputSchema); err != nil {
 		return signals.Snippet{}, fmt.Errorf("the snippet input schema cannot be used: %w", err)
 	}
 	guarded, stop := c.guard(ctx, "")
@@ -42,34 +39,46 @@ func (c *Client) Snippets(ctx context.Context) ([]signals.Snippet, error) {
 	return c.snippets().List(ctx)
 }
 
-// Snippet reads a version of a snippet, 0 the newest; nil where there is no such snippet.
+// Snippet reads a version of a snippet, 0 the newest.
 func (c *Client) Snippet(ctx context.Context, name string, version int) (*signals.Snippet, error) {
 	guarded, stop := c.guard(ctx, "")
 	defer stop()
 	s, err := c.snippets().Get(guarded, name, version)
+	if err == nil && s == nil {
+		return nil, noSnippet(name)
+	}
 	return s, guardError(guarded, err)
 }
 
-// SnippetVersions lists the versions that are kept of a snippet, newest first, without code; nil where there is none.
+// SnippetVersions lists the versions that are kept of a snippet, newest first, without code.
 func (c *Client) SnippetVersions(ctx context.Context, name string) ([]signals.SnippetVersion, error) {
 	guarded, stop := c.guard(ctx, "")
 	defer stop()
 	list, err := c.snippets().Versions(guarded, name)
+	if err == nil && list == nil {
+		return nil, noSnippet(name)
+	}
 	return list, guardError(guarded, err)
 }
 
-// RestoreSnippet makes an older version the newest again; nil where there is no such snippet.
+// RestoreSnippet makes an older version the newest again.
 func (c *Client) RestoreSnippet(ctx context.Context, name string, r signals.RestoreSnippet) (*signals.Snippet, error) {
 	guarded, stop := c.guard(ctx, "")
 	defer stop()
 	s, err := c.snippets().Restore(guarded, name, r)
+	if err == nil && s == nil {
+		return nil, noSnippet(name)
+	}
 	return s, guardError(guarded, err)
 }
 
-// DeleteSnippet deletes a snippet with all its versions, and reports whether there was one.
-func (c *Client) DeleteSnippet(ctx context.Context, name string) (bool, error) {
+// DeleteSnippet deletes a snippet with all its versions.
+func (c *Client) DeleteSnippet(ctx context.Context, name string) error {
 	guarded, stop := c.guard(ctx, "")
 	defer stop()
 	existed, err := c.snippets().Delete(guarded, name)
-	return existed, guardError(guarded, err)
+	if err == nil && !existed {
+		return noSnippet(name)
+	}
+	return guardError(guarded, err)
 }

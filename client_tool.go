@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/internal/tool"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
 // CallTool runs what a model gave the tool: {"code": "…"}. Anything else starts nothing and is an error outcome that says
 // what was expected, so that the model can correct itself.
 func (c *Client) CallTool(ctx context.Context, input json.RawMessage, o ExecuteOptions) (signals.Outcome, error) {
-	checked := discovery.ValidateToolInput(input)
+	checked := tool.CheckInput(input)
 	if checked.Value == nil {
 		return signals.ErrorOutcome("", checked.Issues[0].Message), nil
 	}

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -53,7 +54,7 @@ func silently(t *testing.T, s *silentServer) *Client {
 // TestServerThatLostSightOfAnExecution: it never answers an update of one that has closed.
 func TestServerThatLostSightOfAnExecution(t *testing.T) {
 	c := silently(t, &silentServer{silent: 1000, closed: true})
-	require.True(t, isNotFound(c.update(t.Context(), "e", signals.UpdateWait, signals.Wait{}, nil)))
+	require.True(t, rpcerr.NotFound(c.update(t.Context(), "e", signals.UpdateWait, signals.Wait{}, nil)))
 }
 
 func TestAnUpdateIsSentAgainAsTheSame(t *testing.T) {

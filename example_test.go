@@ -5,82 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/worker"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-type order struct {
-	ID int `json:"id" jsonschema:"description=Order number"`
-}
-
-// shop is a connector of Go functions.
-func shop() connectors.Connector {
-	status := connectors.Func("status", "State of an order.", connectors.Read, func(_ connectors.Context, o order) (string, error) {
-		return fmt.Sprintf("order %d is shipped", o.ID), nil
-	})
-	refund := connectors.Func("refund", "Refund an order.", connectors.Write, func(ctx connectors.Context, o order) (string, error) {
-		return "refunded under key " + ctx.IdempotencyKey, nil
-	})
-	refund.RequiresApproval = true
-	refund.InputSchema = connectors.SchemaFor[order]()
-	return connectors.New("shop", "Orders of the web shop.", status, refund)
-}
-
-// A worker of its own for the runtime "default".
-func ExampleNewWorker() {
-	ctx := context.Background()
-	temporal, err := codemode.Dial(ctx, client.Options{})
-	if err != nil {
-		log.Fatal(err) // says that there is no server, or no such namespace
-	}
-	defer temporal.Close()
-	w, err := codemode.NewWorker(ctx, temporal, codemode.Options{Connectors: []connectors.Connector{shop()}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	log.Fatal(w.Run(worker.InterruptCh()))
-}
-
-// A runtime on a worker that has workflows of its own.
-func ExampleNewPlugin() {
-	plugin, err := codemode.NewPlugin(codemode.Options{Runtime: "billing", Connectors: []connectors.Connector{shop()}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	temporal, err := client.Dial(client.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	w := worker.New(temporal, codemode.TaskQueue("billing"), worker.Options{Plugins: []worker.Plugin{plugin}})
-	log.Fatal(w.Run(worker.InterruptCh()))
-}
-
-// The stock worker in a program of your own.
-func ExampleRunWorker() {
-	config, err := codemode.LoadConfig("codemode.yaml")
-	if err != nil {
-		log.Fatal(err) // every mistake with its line
-	}
-	log.Fatal(codemode.RunWorker(context.Background(), config, codemode.RunOptions{Ready: func(line string) { log.Println(line) }}))
-}
-
-func ExampleLoadConfig() {
-	dir, _ := os.MkdirTemp("", "codemode")
-	defer func() { _ = os.RemoveAll(dir) }()
-	file := filepath.Join(dir, "codemode.yaml")
-	_ = os.WriteFile(file, []byte("runtime: billing\nlimits: { pausedTTL: 72h }\n"), 0o600)
-	config, err := codemode.LoadConfig(file)
-	fmt.Println(config.Runtime, config.Limits.PausedTTLMs/3_600_000, err)
-	// Output: billing 72 <nil>
-}
 
 func ExampleClient_Execute() {
 	ctx, c := context.Background(), connect()
@@ -130,7 +61,7 @@ func ExampleClient_Wait() {
 
 func ExampleClient_Rollback() {
 	ctx, c := context.Background(), connect()
-	result, err := c.Rollback(ctx, "exec_…", "ada")
+	result, err := c.Rollback(ctx, "exec_…", signals.Rollback{By: "ada"})
 	fmt.Println(result.Reverted, result.Failed, err)
 }
 
@@ -154,9 +85,9 @@ func ExampleClient_Executions() {
 // Retention belongs to the namespace; these are for what should be gone before.
 func ExampleClient_Prune() {
 	ctx, c := context.Background(), connect()
-	_, _ = c.Expire(ctx, 8*time.Hour)   // paused for longer
-	_, _ = c.Prune(ctx, 1000)           // all but the newest thousand
-	_, _ = c.Delete(ctx, "exec_secret") // one, at once
+	_, _ = c.Expire(ctx, 8*time.Hour) // paused for longer
+	_, _ = c.Prune(ctx, 1000)         // all but the newest thousand
+	_ = c.Delete(ctx, "exec_secret")  // one, at once
 }
 
 func ExampleClient_SaveSnippet() {
@@ -169,8 +100,8 @@ func ExampleClient_SaveSnippet() {
 	fmt.Println(snippet.Version, outcome.Status, err)
 	snippets, err := c.Snippets(ctx)
 	fmt.Println(len(snippets), err)
-	gone, err := c.DeleteSnippet(ctx, "refund-order")
-	fmt.Println(gone, err)
+	err = c.DeleteSnippet(ctx, "refund-order")
+	fmt.Println(err)
 }
 
 func ExampleClient_Search() {
@@ -207,20 +138,6 @@ func ExampleNewClient() {
 		},
 	})
 	fmt.Println(c != nil, err)
-}
-
-func ExampleTaskQueue() {
-	fmt.Println(codemode.TaskQueue(""), codemode.TaskQueue("billing"))
-	// Output: codemode-default codemode-billing
-}
-
-func ExampleNormalizeCode() {
-	fmt.Println(codemode.NormalizeCode("```js\nconst a = 1;\na + 1\n```"))
-	// Output:
-	// async () => {
-	// const a = 1;
-	// return (a + 1)
-	// }
 }
 
 func ExampleTruncateResult() {

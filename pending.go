@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -184,7 +185,7 @@ func onlyNoWorker(err error) error {
 // look learns what is pending in one execution. It asks the worker only if the history has grown since the look before.
 func (c *Client) look(ctx context.Context, id string, w *waiting) error {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID(c.runtime, id), "")
-	if isNotFound(err) || err == nil && d.WorkflowExecutionInfo.GetCloseTime() != nil {
+	if rpcerr.NotFound(err) || err == nil && d.WorkflowExecutionInfo.GetCloseTime() != nil {
 		*w = waiting{seen: time.Now()}
 		return nil
 	}
@@ -232,14 +233,16 @@ func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAct
 }
 
 // open reports whether the execution exists and has not closed.
+// open tells whether an execution has not ended.
 func (c *Client) open(ctx context.Context, id string) (bool, error) {
-	return c.isOpen(ctx, signals.WorkflowID(c.runtime, id))
+	open, err := c.isOpen(ctx, signals.WorkflowID(c.runtime, id))
+	if rpcerr.NotFound(err) {
+		return false, noExecution(id)
+	}
+	return open, err
 }
 
 func (c *Client) isOpen(ctx context.Context, workflowID string) (bool, error) {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if isNotFound(err) {
-		return false, nil
-	}
 	return err == nil && d.WorkflowExecutionInfo.GetCloseTime() == nil, err
 }

@@ -2,24 +2,22 @@ package codemode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
 
-	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/internal/ask"
+	"github.com/temporal-codemode/codemode/internal/history"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// Show reads the audit record of an execution; nil where there is none. Closed executions need no worker; for open ones
-// a worker tells what is pending right now.
+// Show reads the audit record of an execution. Closed executions need no worker; for open ones a worker tells what is
+// pending right now.
 func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 	h, err := c.history(ctx, id)
-	if isNotFound(err) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +43,13 @@ func restoreEdits(calls []signals.Call, h *history.History) {
 	}
 }
 
+// history reads what the server keeps of an execution.
 func (c *Client) history(ctx context.Context, id string) (*history.History, error) {
-	return history.Read(ctx, c.temporal, c.dc, signals.WorkflowID(c.runtime, id), "")
+	h, err := history.Read(ctx, c.temporal, c.dc, signals.WorkflowID(c.runtime, id), "")
+	if rpcerr.NotFound(err) {
+		return nil, noExecution(id)
+	}
+	return h, err
 }
 
 // fold makes the record of what history says.
@@ -157,12 +160,9 @@ func (c *Client) query(ctx context.Context, id, name string, out any, args ...an
 	return c.dc.FromPayload(raw.Payload(), out)
 }
 
-// closedOutcome is the outcome of an execution that takes no updates any more; of an unknown one, an error outcome.
+// closedOutcome is the outcome of an execution that takes no updates any more.
 func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome, error) {
 	h, err := c.history(ctx, id)
-	if isNotFound(err) {
-		return signals.ErrorOutcome(id, signals.NoExecution(id)), ErrNotFound
-	}
 	if err != nil {
 		return signals.Outcome{}, err
 	}
@@ -176,8 +176,12 @@ func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome,
 	return c.transform(ctx, c.outcomeOf(h, r)), nil
 }
 
-// ErrNotFound says that there is no such execution.
-var ErrNotFound = errors.New("no such execution")
+// ErrNotFound is in the error of everything that was asked about an execution, a method or a snippet that does not exist.
+var ErrNotFound = ask.ErrNotFound
+
+func noExecution(id string) error { return fmt.Errorf("there is no execution %q: %w", id, ErrNotFound) }
+
+func noSnippet(name string) error { return fmt.Errorf("there is no snippet %q: %w", name, ErrNotFound) }
 
 // outcomeOf tells a record as an outcome. The caller gets a final value that is too large for the record.
 func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcome {

@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -22,12 +23,9 @@ type Pass struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-// Timeline lists the recorded passes of an execution, oldest first; nil where there is no such execution.
+// Timeline lists the recorded passes of an execution, oldest first.
 func (c *Client) Timeline(ctx context.Context, id string) ([]Pass, error) {
 	h, err := c.history(ctx, id)
-	if isNotFound(err) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +69,15 @@ func passOf(r signals.PassResult) Pass {
 func (c *Client) HistoryLength(ctx context.Context, id string) (int64, error) {
 	workflowID := signals.WorkflowID(c.runtime, id)
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
-	if isNotFound(err) {
-		return 0, ErrNotFound
+	if rpcerr.NotFound(err) {
+		return 0, noExecution(id)
 	}
 	length := d.GetWorkflowExecutionInfo().GetHistoryLength()
 	for n := 1; err == nil && d.WorkflowExecutionInfo.GetCloseTime() != nil; n++ {
 		d, err = c.temporal.DescribeWorkflowExecution(ctx, signals.RollbackID(workflowID, n), "")
 		length += d.GetWorkflowExecutionInfo().GetHistoryLength()
 	}
-	if isNotFound(err) {
+	if rpcerr.NotFound(err) {
 		err = nil
 	}
 	return length, err

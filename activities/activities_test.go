@@ -18,6 +18,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -83,7 +84,7 @@ func TestCallFailures(t *testing.T) {
 	}
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, callFailure(context.Background(), errors.New(strings.Repeat("x", 20_000))), &app)
-	require.LessOrEqual(t, len(app.Message()), maxMessage)
+	require.LessOrEqual(t, len(app.Message()), sandbox.MaxMessage)
 }
 
 func TestAdmission(t *testing.T) {
@@ -107,7 +108,7 @@ func TestAdmission(t *testing.T) {
 	for _, name := range []string{"Dispose", "PassEnd", "RollbackPlan", "Pass", "Catalogue", "methods", ""} {
 		require.NotNil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
 	}
-	for _, name := range lookupMethods {
+	for _, name := range lookup.Methods {
 		require.Nil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
 	}
 }
@@ -179,7 +180,7 @@ func TestResultsAreWordedForModels(t *testing.T) {
 		"could not be recorded durably (not serializable": {Kind: sandbox.NotSerializable, Subject: "x", Message: "circular"},
 		"divergence": {Kind: sandbox.Diverged, Message: "divergence", Seq: seq},
 	} {
-		got := wireFailure(sandbox.Result{Failure: f})
+		got := sandbox.Result{Failure: f}.PassFailure()
 		require.Contains(t, got.Message, want)
 		require.Equal(t, f.Kind == sandbox.Diverged, got.Diverged != nil)
 	}
@@ -191,13 +192,13 @@ func TestClientsLearnWhatAMethodTakes(t *testing.T) {
 	m.Revert = func(connectors.Context, json.RawMessage, json.RawMessage) error { return nil }
 	m.RequiresApproval, m.Description, m.InputSchema = true, "Refund an order.", json.RawMessage(`{"type":"object"}`)
 	a := testActivities(t, m)
-	answer, err := lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
+	answer, err := lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
 	require.NoError(t, err)
 	require.Equal(t, &signals.Method{
 		Connector: "store", Method: "refund", Description: "Refund an order.", Class: signals.Idempotent, RequiresApproval: true, Revertable: true,
 		InputSchema: json.RawMessage(`{"type":"object"}`),
 	}, answer)
-	answer, err = lookups{connectors: a.Connectors}.answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
+	answer, err = lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
 	require.NoError(t, err)
 	require.Nil(t, answer)
 }
@@ -219,26 +220,25 @@ func TestIdempotentCallWhoseServerIsGone(t *testing.T) {
 	}
 }
 
-func TestLogIsTranslatedOnce(t *testing.T) {
+func TestReadsMadeAnewAreReplacedInACopy(t *testing.T) {
 	log := signals.NewLog()
 	add := func(entries ...signals.Entry) { log.Add(signals.PassResult{Entries: entries}) }
 	known := &remembered{log: log}
 	add(signals.Entry{ID: 0, Value: json.RawMessage("0")})
-	first, ephemeral := known.sandboxEntries()
+	first, ephemeral := known.entries()
 	require.Len(t, first, 1)
 	require.False(t, ephemeral)
 	add(signals.Entry{ID: 1})
-	second, _ := known.sandboxEntries()
-	require.Len(t, second, 2)
-	require.Len(t, known.entries, 2)
+	require.Len(t, first, 1, "a pass does not see what comes after it")
 
 	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("1")})
-	_, ephemeral = known.sandboxEntries()
+	before, ephemeral := known.entries()
 	require.True(t, ephemeral)
 	add(signals.Entry{ID: 2, Ephemeral: true, Value: json.RawMessage("2")})
-	last, ephemeral := known.sandboxEntries()
+	last, ephemeral := known.entries()
 	require.True(t, ephemeral)
 	require.Len(t, last, 3)
+	require.Equal(t, "1", string(before[2].Value), "a pass that still runs sees what it was given")
 	require.Equal(t, "2", string(last[2].Value), "it was read anew")
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -22,52 +23,27 @@ import (
 type host struct {
 	*Activities
 	in      signals.PassInput
-	lookups lookups
+	lookups lookup.Lookups
 	job     *job
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
 func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
-		return admitLookup(c.Method)
+		return lookup.Admit(c.Method)
 	}
-	method, approval, err := check(h.Connectors, c)
+	method, approval, err := h.Connectors.Check(c.Connector, c.Method, c.Args)
 	if err != nil {
-		return refused(err)
+		return sandbox.Refuse(err)
 	}
 	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient
 	return sandbox.Admission{
 		Gated: gated, EveryCall: !gated && !method.MayNeedApproval(),
 		Approval:  approval || method.ResolvedByClient, // it waits for a person
-		Class:     string(method.Class),
+		Class:     method.Class,
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,
 	}
-}
-
-// lookupMethods are what programs ask codemode itself. Activities of codemode have names of the same form.
-var lookupMethods = []string{
-	signals.CatalogueSearch, signals.CatalogueDescribe, runMethod, signals.CatalogueUTCPSearch, signals.CatalogueUTCPList,
-	signals.CatalogueUTCPInfo, signals.CatalogueUTCPKeys, signals.CatalogueUTCPInterface, signals.CatalogueUTCPInterfaces,
-}
-
-func admitLookup(method string) sandbox.Admission {
-	if !slices.Contains(lookupMethods, method) {
-		return refused(fmt.Errorf("Tool %q not found", method)) //nolint:staticcheck // the reference's words
-	}
-	return sandbox.Admission{Class: string(connectors.Read), EveryCall: true}
-}
-
-// check looks a call up, checks its arguments, and tells whether it needs a person's approval.
-func check(set *connectors.Set, c sandbox.Call) (method *connectors.Bound, approval bool, err error) {
-	if method, err = set.Lookup(c.Connector, c.Method); err != nil {
-		return nil, false, err
-	}
-	if err = method.Validate(c.Args); err != nil {
-		return nil, false, err
-	}
-	approval, err = method.NeedsApproval(c.Args)
-	return method, approval, err
 }
 
 // queue is the task queue of a connector's calls, empty for the runtime's.
@@ -77,13 +53,6 @@ func (a *Activities) queue(runtime, connector string) string {
 	}
 	return ""
 }
-
-func refused(err error) sandbox.Admission {
-	return sandbox.Admission{Refused: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}, Class: string(signals.Read)}
-}
-
-// maxMessage cuts the texts of errors, in bytes.
-const maxMessage = 8192
 
 // Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
 // Temporal's retries.
@@ -101,7 +70,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	}
 	method, err := h.Connectors.Lookup(c.Connector, c.Method)
 	if err != nil {
-		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Fail(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
 	defer cancel()
@@ -116,13 +85,13 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	if errors.As(err, &retryable) || errors.As(err, &unknown) || limited.Err() != nil {
 		return sandbox.Settlement{Escalate: true}
 	}
-	return sandbox.Settlement{Err: &sandbox.CallError{Message: signals.Cut(err.Error(), maxMessage)}}
+	return sandbox.Fail(err)
 }
 
 func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
 	defer cancel()
-	return h.lookups.call(limited, c)
+	return h.lookups.Call(limited, c)
 }
 
 // Call is the activity of every gated call, and of every undoing of one; its type in history is <connector>.<method>
@@ -157,8 +126,8 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 	if in.Revert != nil {
 		return nil, a.revert(ctx, in, method)
 	}
-	if in.Given != nil {
-		return checkGiven(method, in.Given.Value)
+	if in.Resolution != nil {
+		return checkGiven(method, in.Resolution.Value)
 	}
 	if err := a.checkEdited(method, in); err != nil {
 		return nil, err
@@ -218,7 +187,7 @@ func callFailure(ctx context.Context, err error) error {
 }
 
 func applicationError(kind, message string, retryable bool, delay time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, maxMessage), kind, temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind, temporal.ApplicationErrorOptions{
 		NonRetryable: !retryable, NextRetryDelay: delay, Category: temporal.ApplicationErrorCategoryBenign,
 	})
 }

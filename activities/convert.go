@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors"
@@ -22,7 +21,7 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	if in.Pinned != nil {
 		pass.Connectors, limits = in.Pinned.Connectors, in.Pinned.Limits.WithDefaults()
 	}
-	entries, ephemeral := known.sandboxEntries()
+	entries, ephemeral := known.entries()
 	pass.Log, pass.Refresh = entries, in.Decided && ephemeral
 	for _, o := range in.Open {
 		b := known.log.Blocked[o.Seq]
@@ -35,48 +34,23 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	return pass
 }
 
-func sandboxEntry(e signals.Entry) sandbox.Entry {
-	return sandbox.Entry{
-		Timer: e.Timer, ID: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, Value: e.Value, Err: sandboxError(e.Error),
-		At: e.At, Class: string(e.Class), Approval: e.Approval, Ephemeral: e.Ephemeral, Nested: e.Nested, Dropped: e.Dropped,
-		Position: (*sandbox.Position)(e.Position),
-	}
-}
-
-func sandboxError(e *signals.CallError) *sandbox.CallError {
-	if e == nil {
-		return nil
-	}
-	return &sandbox.CallError{Name: e.Name, Message: e.Message, Key: e.Key}
-}
-
-func wireError(e *sandbox.CallError) *signals.CallError {
-	if e == nil {
-		return nil
-	}
-	return &signals.CallError{Name: e.Name, Message: e.Message, Key: e.Key}
-}
-
 // wireResult translates the sandbox's answer into what history keeps.
 func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.PassResult {
 	result := signals.PassResult{
 		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
-		Logs: r.Logs, Lines: r.Lines, Failure: wireFailure(r),
+		Logs: r.Logs, Lines: r.Lines, Failure: r.PassFailure(),
 	}
 	if r.Oversize > 0 {
 		result.Omitted = signals.TooLarge("The final result", r.Oversize, payload.MaxValueBytes(a.DataConverter))
 	}
-	for _, e := range r.Entries {
-		entry := wireEntry(e)
-		entry.Revertable = a.revertable(entry)
-		result.Entries = append(result.Entries, entry)
+	for i := range r.Entries {
+		r.Entries[i].Revertable = a.revertable(r.Entries[i])
 	}
+	result.Entries = r.Entries
 	for _, b := range r.Blocked {
 		result.Blocked = append(result.Blocked, a.wireBlocked(in.Runtime, b))
 	}
-	for _, t := range r.Timers {
-		result.Timers = append(result.Timers, signals.Timer(t))
-	}
+	result.Timers = r.Timers
 	if in.Pinned == nil {
 		result.Pinned = &signals.Pinned{
 			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
@@ -89,8 +63,8 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 // wireBlocked adds what the method's policy says to what the sandbox knows of the call.
 func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) signals.Blocked {
 	blocked := signals.Blocked{
-		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: signals.Class(b.Class), Approval: b.Approval,
-		Position: (*signals.Position)(b.Position), TimeoutMs: int64(b.Timeout / time.Millisecond),
+		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: b.Class, Approval: b.Approval,
+		Position: b.Position, TimeoutMs: int64(b.Timeout / time.Millisecond),
 		Queue: a.queue(runtime, b.Connector),
 	}
 	if method, err := a.Connectors.Lookup(b.Connector, b.Method); err == nil {
@@ -111,33 +85,4 @@ func (a *Activities) revertable(e signals.Entry) bool {
 	}
 	method, err := a.Connectors.Lookup(e.Connector, e.Method)
 	return err == nil && method.Revert != nil
-}
-
-func wireEntry(e sandbox.Entry) signals.Entry {
-	return signals.Entry{
-		Timer: e.Timer, ID: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, Value: e.Value, Error: wireError(e.Err),
-		At: e.At, Class: signals.Class(e.Class), Approval: e.Approval, Ephemeral: e.Ephemeral, Nested: e.Nested, Dropped: e.Dropped,
-		Position: (*signals.Position)(e.Position),
-	}
-}
-
-// wireFailure words a failure as outcomes show it.
-func wireFailure(r sandbox.Result) *signals.PassFailure {
-	f := r.Failure
-	if f == nil {
-		return nil
-	}
-	out := &signals.PassFailure{Message: f.Message, Position: (*signals.Position)(f.Position), Stopped: r.Stopped}
-	switch f.Kind {
-	case sandbox.Diverged:
-		out.Diverged = &f.Seq
-	case sandbox.BudgetExceeded:
-	case sandbox.TooLarge:
-		out.Message = signals.TooLarge(f.Subject, f.Size, f.Limit)
-	case sandbox.NotSerializable:
-		out.Message = signals.NotSerializable(f.Subject, f.Message)
-	default:
-		out.Message = fmt.Sprintf("Code execution failed: %s", f.Message)
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -30,7 +31,7 @@ func hookOutput(ctx context.Context, errs []error) signals.HookOutput {
 	var out signals.HookOutput
 	for _, err := range errs {
 		activity.GetLogger(ctx).Warn("a lifecycle hook failed", "error", err)
-		out.Errors = append(out.Errors, signals.Cut(err.Error(), maxMessage))
+		out.Errors = append(out.Errors, signals.Cut(err.Error(), sandbox.MaxMessage))
 	}
 	return out
 }

@@ -2,9 +2,9 @@ package activities
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 
-	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -14,27 +14,26 @@ type remembered struct {
 	nonce   string
 	code    string
 	log     *signals.Log
-	entries []sandbox.Entry   // of the log, as far as a pass was given them
+	scanned int               // entries of the log that were looked at for ephemeral ones
+	anew    bool              // there is an ephemeral one
 	input   signals.PassInput // what the inputs of its passes have in common
 	bytes   int               // about, of what weighed entries of the log hold
 	weighed int
 }
 
-// entryBytes is about what an entry takes beside its values, in both shapes.
-const entryBytes = 700
+// entryBytes is about what an entry takes beside its values.
+const entryBytes = 350
 
-// sandboxEntries translates the log's entries, once. A read that is to be made anew takes the place of its former result,
-// so a log with one is translated each time, and a pass after a decision needs a new runtime.
-func (r *remembered) sandboxEntries() (entries []sandbox.Entry, ephemeral bool) {
-	for _, e := range r.log.Order[len(r.entries):] {
-		r.entries = append(r.entries, sandboxEntry(e))
-		ephemeral = ephemeral || e.Ephemeral
+// entries are what a pass replays, and whether some of them are reads that a pass after a decision makes anew. Those are
+// replaced in the log itself, so a pass of such a log is given a copy.
+func (r *remembered) entries() (entries []signals.Entry, ephemeral bool) {
+	for ; r.scanned < len(r.log.Order); r.scanned++ {
+		r.anew = r.anew || r.log.Order[r.scanned].Ephemeral
 	}
-	entries = r.entries
-	if ephemeral {
-		r.entries = nil
+	if r.anew {
+		return slices.Clone(r.log.Order), true
 	}
-	return entries, ephemeral
+	return slices.Clip(r.log.Order), false
 }
 
 // weigh adds what the log has grown by.

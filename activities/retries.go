@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -29,7 +30,7 @@ func (a *Activities) failure(ctx context.Context, in signals.CallInput, err erro
 		return typed
 	}
 	d, failed := a.judge(ctx, connectors.FailedAttempt{
-		ExecutionID: in.ExecutionID, Connector: in.Connector, Method: in.Method, Seq: in.Seq, Class: connectors.Class(in.Class),
+		ExecutionID: in.ExecutionID, Connector: in.Connector, Method: in.Method, Seq: in.Seq, Class: in.Class,
 		Attempt: attempt(ctx, in), Err: err, Unknown: unknown, Retryable: unknown || app.Type() == signals.ErrorRetryable,
 	})
 	switch {
@@ -58,7 +59,7 @@ func (a *Activities) judge(ctx context.Context, f connectors.FailedAttempt) (d c
 // itself goes by.
 func retryableError(kind, message string, after time.Duration, attempts int) error {
 	advice := signals.RetryAdvice{MaxAttempts: attempts, AfterMs: after.Milliseconds()}
-	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, maxMessage), kind, temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind, temporal.ApplicationErrorOptions{
 		NextRetryDelay: after, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{advice},
 	})
 }

@@ -3,17 +3,15 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 
-	"github.com/temporal-codemode/codemode/activities/history"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/history"
+	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -44,14 +42,14 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 	undone := h.Undone()
 	for n := 1; n <= in.Before; n++ {
 		before, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, signals.RollbackID(in.WorkflowID, n), "")
-		if err != nil && !notFound(err) {
+		if err != nil && !rpcerr.NotFound(err) {
 			return signals.RollbackPlan{}, fmt.Errorf("read rollback %d of %s: %w", n, in.ExecutionID, err)
 		}
 		if err == nil {
 			maps.Copy(undone, before.Undone())
 		}
 	}
-	plan := signals.RollbackPlan{Targets: targets(log, undone)}
+	plan := signals.RollbackPlan{Targets: log.UndoPlan(undone)}
 	if log.Pinned != nil {
 		plan.Hooks = log.Pinned.Hooks
 	}
@@ -66,7 +64,7 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 // readRun folds the log of a run, which if it is open took up so many passes; 0 is all.
 func (a *Activities) readRun(ctx context.Context, workflowID, runID string, passes int) (*history.History, *signals.Log, error) {
 	h, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, workflowID, runID)
-	if notFound(err) {
+	if rpcerr.NotFound(err) {
 		return nil, nil, applicationError(signals.ErrorConnector, "its history is no longer kept by the server", false, 0)
 	}
 	if err != nil {
@@ -80,26 +78,6 @@ func (a *Activities) readRun(ctx context.Context, workflowID, runID string, pass
 		return nil, nil, fmt.Errorf("fold the log of %s: %w", workflowID, err)
 	}
 	return h, log, nil
-}
-
-func notFound(err error) bool {
-	var none *serviceerror.NotFound
-	return errors.As(err, &none)
-}
-
-// targets are in reverse settle order.
-func targets(log *signals.Log, undone map[int]int64) []signals.RevertTarget {
-	list := []signals.RevertTarget{}
-	for _, e := range slices.Backward(log.Order) {
-		if _, done := undone[e.ID]; done || e.Internal() || e.Error != nil || !e.Revertable {
-			continue
-		}
-		list = append(list, signals.RevertTarget{
-			Seq: e.ID, Connector: e.Connector, Method: e.Method, TimeoutMs: log.Blocked[e.ID].TimeoutMs,
-			Queue: log.Blocked[e.ID].Queue, Source: e.Source,
-		})
-	}
-	return list
 }
 
 // Bytes of arguments and results that a plan carries: of one call, and in all.

@@ -9,13 +9,14 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 func TestInlineCallsAreSpansOfTheirPass(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	provider := trace.NewTracerProvider(trace.WithSpanProcessor(recorder))
 	ctx, pass := provider.Tracer("sdk").Start(t.Context(), "RunActivity:codemode.Pass")
-	for _, s := range []sandbox.Settlement{{}, {Err: &sandbox.CallError{Message: "a secret"}}, {Escalate: true}} {
+	for _, s := range []sandbox.Settlement{{}, {Err: &signals.CallError{Message: "a secret"}}, {Escalate: true}} {
 		_, span := startSpan(ctx, "exec_1", sandbox.Call{Connector: "shop", Method: "status", Seq: 3, Args: []byte(`"a secret"`)})
 		endSpan(span, s)
 	}

@@ -17,13 +17,14 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // Options of a test run. The zero value runs programs without connectors, and leaves what waits for a person to expire.
 type Options struct {
 	// Options are the worker's; of Worker only the interceptors are used. The executor is sandbox.InProcess unless one is
 	// given.
-	codemode.Options
+	codemodeworker.Options
 	// Decide answers for the people who approve; nil says nothing.
 	Decide Decide
 	// Snippets are what codemode.run finds, by name.
@@ -46,7 +47,7 @@ func Run(t testing.TB, code string, o Options) Result {
 	if o.Executor == nil {
 		o.Executor = &sandbox.InProcess{}
 	}
-	plugin, err := codemode.NewPlugin(o.Options)
+	plugin, err := codemodeworker.NewPlugin(o.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func (r *run) setUp(plugin worker.Plugin) {
 	r.env.SetStartTime(time.Now())
 	r.env.SetTestTimeout(time.Minute)
 	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{
-		ID: signals.WorkflowID(r.options.Runtime, r.id), TaskQueue: codemode.TaskQueue(r.options.Runtime),
+		ID: signals.WorkflowID(r.options.Runtime, r.id), TaskQueue: codemodeworker.TaskQueue(r.options.Runtime),
 	})
 	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
 	r.env.SetWorkerOptions(worker.Options{

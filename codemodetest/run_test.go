@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/codemodetest"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 func with(c ...connectors.Connector) codemodetest.Options {
-	return codemodetest.Options{Options: codemode.Options{Connectors: c}}
+	return codemodetest.Options{Options: codemodeworker.Options{Connectors: c}}
 }
 
 func TestZeroOptions(t *testing.T) {

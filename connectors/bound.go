@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/internal/validate"
 )
 
 // Bound is a method of a [Set]: its connector, and the method with the rules
@@ -31,9 +32,9 @@ func bind(connector, original string, m Method) *Bound {
 	b := &Bound{Connector: connector, Method: m, original: original}
 	b.compile = sync.OnceValues(func() (*jsonschema.Schema, error) {
 		if m.Arguments != nil {
-			return compileSchema(m.Arguments())
+			return validate.Compile(m.Arguments())
 		}
-		return compileSchema(m.InputSchema)
+		return validate.Compile(m.InputSchema)
 	})
 	return b
 }
@@ -51,7 +52,7 @@ func (b *Bound) SchemaError() error {
 // their plain form; absent arguments count as {}. Its error is an
 // [*InvalidArgumentsError].
 func (b *Bound) Validate(args json.RawMessage) error {
-	plain, err := plainArguments(args)
+	plain, err := wire.Arguments(args)
 	if err != nil {
 		return b.invalid([]string{"arguments are " + err.Error()})
 	}
@@ -59,28 +60,18 @@ func (b *Bound) Validate(args json.RawMessage) error {
 	if schema == nil || err != nil {
 		return nil
 	}
-	if problems := validate(schema, plain); len(problems) > 0 {
+	if problems := validate.Problems(schema, plain); len(problems) > 0 {
 		return b.invalid(problems)
 	}
 	return nil
 }
 
-const maxProblems = 5
-
 func (b *Bound) invalid(problems []string) error {
-	shown := problems[:min(len(problems), maxProblems)]
+	shown := problems[:min(len(problems), validate.MaxProblems)]
 	return &InvalidArgumentsError{
 		Connector: b.Connector, Method: b.Method.Name,
 		Problems: shown, More: len(problems) - len(shown),
 	}
-}
-
-// plainArguments is how arguments look to schemas and predicates.
-func plainArguments(args json.RawMessage) (json.RawMessage, error) {
-	if len(args) == 0 {
-		return json.RawMessage(`{}`), nil
-	}
-	return wire.Plain(args)
 }
 
 // MayNeedApproval tells whether any call of the method may have to be approved.
@@ -102,7 +93,7 @@ func (b *Bound) NeedsApproval(args json.RawMessage) (needed bool, err error) {
 			needed, err = true, b.approvalError(b.panicked(r))
 		}
 	}()
-	plain, err := plainArguments(args)
+	plain, err := wire.Arguments(args)
 	if err != nil {
 		return true, b.approvalError(err)
 	}

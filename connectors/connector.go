@@ -5,21 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/temporal-codemode/codemode/internal/validate"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Class says how often a method may run for one call.
-type Class string
+type Class = signals.Class
 
 const (
 	// Read has no effect: it may run any number of times.
-	Read Class = "read"
+	Read = signals.Read
 	// Idempotent has an effect that repeating under the same key does not add to.
-	Idempotent Class = "idempotent"
+	Idempotent = signals.Idempotent
 	// Write is everything else. It runs at most once for one call.
-	Write Class = "write"
+	Write = signals.Write
 )
 
-func (c Class) valid() bool { return c == Read || c == Idempotent || c == Write }
+func validClass(c Class) bool { return c == Read || c == Idempotent || c == Write }
 
 // Context is what a method is given beside its arguments. It is cancelled when
 // nobody waits for the result any more.
@@ -126,11 +129,11 @@ func (c *goConnector) Methods(context.Context) ([]Method, error) {
 			return nil, &ConfigError{Message: err.Error()}
 		}
 		if seen[m.Name] {
-			return nil, ConfigErrorf("Connector %q has two tools named %q — rename one of them.", c.name, m.Name)
+			return nil, ConfigErrorf("connector %q has two tools named %q — rename one of them", c.name, m.Name)
 		}
 		seen[m.Name] = true
-		if _, err := compileSchema(m.InputSchema); err != nil {
-			return nil, ConfigErrorf("Connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
+		if _, err := validate.Compile(m.InputSchema); err != nil {
+			return nil, ConfigErrorf("connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
 		}
 	}
 	return c.methods, nil
@@ -141,14 +144,14 @@ func checkMethod(connector string, m Method) error {
 	if err := checkMethodName(connector, m.Name); err != nil {
 		return err
 	}
-	if err := m.Policy.check(fmt.Sprintf("Connector %q tool %q", connector, m.Name)); err != nil {
+	if err := m.Policy.check(fmt.Sprintf("connector %q tool %q", connector, m.Name)); err != nil {
 		return err
 	}
 	if m.Execute == nil && !m.ResolvedByClient {
-		return fmt.Errorf("Connector %q tool %q has no Execute function.", connector, m.Name)
+		return fmt.Errorf("connector %q tool %q has no Execute function", connector, m.Name)
 	}
-	if m.Class != "" && !m.Class.valid() {
-		return fmt.Errorf("Connector %q tool %q has the unknown class %q — use %q, %q or %q.",
+	if m.Class != "" && !validClass(m.Class) {
+		return fmt.Errorf("connector %q tool %q has the unknown class %q — use %q, %q or %q",
 			connector, m.Name, m.Class, Read, Idempotent, Write)
 	}
 	return nil

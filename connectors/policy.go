@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/internal/validate"
 )
 
 // Policy is what a [Method] or a [Rule] says of how calls are decided and
@@ -57,11 +58,11 @@ const MaxAttempts = 100
 func (p Policy) check(what string) error {
 	switch {
 	case p.Approvals < 0:
-		return fmt.Errorf("%s asks for %d approvals.", what, p.Approvals)
+		return fmt.Errorf("%s asks for %d approvals", what, p.Approvals)
 	case p.Retry.Attempts < 0 || p.Retry.Attempts > MaxAttempts:
-		return fmt.Errorf("%s asks for %d attempts — use 1 to %d.", what, p.Retry.Attempts, MaxAttempts)
+		return fmt.Errorf("%s asks for %d attempts — use 1 to %d", what, p.Retry.Attempts, MaxAttempts)
 	case p.Retry.Backoff < 0 || p.Retry.MaxBackoff < 0:
-		return fmt.Errorf("%s asks for a negative pause between attempts.", what)
+		return fmt.Errorf("%s asks for a negative pause between attempts", what)
 	}
 	return nil
 }
@@ -111,19 +112,19 @@ func (d RetryDecision) Check() error {
 // ValidateResult checks a result that a client gave, as wire JSON, against the
 // output schema; undefined counts as null.
 func (b *Bound) ValidateResult(result json.RawMessage) error {
-	schema, err := compileSchema(b.OutputSchema)
+	schema, err := validate.Compile(b.OutputSchema)
 	if schema == nil || err != nil {
 		return nil
 	}
 	plain := json.RawMessage("null")
 	if len(result) > 0 {
 		if plain, err = wire.Plain(result); err != nil {
-			return fmt.Errorf("Invalid result for %s: it is %w", b.Path(), err)
+			return fmt.Errorf("invalid result for %s: it is %w", b.Path(), err)
 		}
 	}
-	problems := validate(schema, plain)
+	problems := validate.Problems(schema, plain)
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("Invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), maxProblems)], "; "))
+	return fmt.Errorf("invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), validate.MaxProblems)], "; "))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/internal/validate"
 )
 
 func nothing(Context, json.RawMessage) (any, error) { return nil, nil }
@@ -90,7 +91,7 @@ func TestUnusableSchema(t *testing.T) {
 		assert.Error(t, b.SchemaError(), name)
 
 		_, err := NewSet(context.Background(), []Connector{New("c", "", Method{Name: "t", InputSchema: json.RawMessage(schema), Execute: nothing})}, nil)
-		assert.ErrorContains(t, err, `Connector "c" tool "t" has an unusable input schema: `, name)
+		assert.ErrorContains(t, err, `connector "c" tool "t" has an unusable input schema: `, name)
 	}
 	assert.ErrorContains(t, boundWith(t, `{"$ref":"file:///etc/passwd"}`).SchemaError(), "are not followed")
 }
@@ -100,13 +101,13 @@ func FuzzValidate(f *testing.F) {
 	f.Add(`{"$ref":"#"}`, `[]`)
 	f.Add(`{"anyOf":[{"type":"string"},{"oneOf":[{"const":1},{"enum":[2,3]}]}]}`, `{"__codemode_bigint_v1__":"5"}`)
 	f.Fuzz(func(t *testing.T, schema, args string) {
-		compiled, err := compileSchema(json.RawMessage(schema))
+		compiled, err := validate.Compile(json.RawMessage(schema))
 		if err != nil || compiled == nil || !json.Valid([]byte(args)) {
 			return
 		}
 		plain, err := wire.Plain(json.RawMessage(args))
 		require.NoError(t, err)
-		first := validate(compiled, plain)
-		require.Equal(t, first, validate(compiled, plain), "the same words every time")
+		first := validate.Problems(compiled, plain)
+		require.Equal(t, first, validate.Problems(compiled, plain), "the same words every time")
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // jsIssue is called by the namespaces: connector, method, argument, whether there is one, and whether the program waits
@@ -86,8 +88,8 @@ func (e *engine) stepEnded(c *call) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-func (e *engine) callErrorOf(thrown goja.Value) *CallError {
-	ce := &CallError{Message: "The step threw a value that cannot be described"}
+func (e *engine) callErrorOf(thrown goja.Value) *signals.CallError {
+	ce := &signals.CallError{Message: "The step threw a value that cannot be described"}
 	if pair, err := e.js.describe(goja.Undefined(), thrown); err == nil {
 		ce.Message = cut(pair.ToObject(e.vm).Get("0").String(), 8192)
 	}
@@ -100,7 +102,7 @@ func (e *engine) callErrorOf(thrown goja.Value) *CallError {
 // refuse fails a call that is not issued at all.
 func (e *engine) refuse(message string, sync bool) goja.Value {
 	if sync {
-		if v, err := e.errorValue(&CallError{Message: message}, nil); err == nil {
+		if v, err := e.errorValue(&signals.CallError{Message: message}, nil); err == nil {
 			panic(v)
 		}
 	}
@@ -109,7 +111,7 @@ func (e *engine) refuse(message string, sync bool) goja.Value {
 
 func (e *engine) rejected(message string) goja.Value {
 	promise, _, reject := e.vm.NewPromise()
-	if v, err := e.errorValue(&CallError{Message: message}, nil); err == nil {
+	if v, err := e.errorValue(&signals.CallError{Message: message}, nil); err == nil {
 		_ = reject(v)
 	}
 	return e.vm.ToValue(promise)
@@ -133,7 +135,7 @@ func (e *engine) issue(c *call) goja.Value {
 }
 
 // enlist numbers a call and finds out what is known of it: its entry in the log, or that an earlier pass issued it.
-func (e *engine) enlist(c *call) (entry *Entry, open bool) {
+func (e *engine) enlist(c *call) (entry *signals.Entry, open bool) {
 	c.Seq = e.number(c.Connector)
 	e.step.markNested()
 	e.calls[c.Seq] = c
@@ -213,18 +215,18 @@ func budgetFailure(what, limit string) *Failure {
 }
 
 // position is where in the program the running call was issued.
-func (e *engine) position() *Position {
+func (e *engine) position() *signals.Position {
 	for _, frame := range e.vm.CaptureCallStack(4, nil) {
 		if frame.SrcName() == sourceName {
 			at := frame.Position()
-			return &Position{Line: max(1, at.Line-1), Column: at.Column + 1} // source maps count columns from 0
+			return &signals.Position{Line: max(1, at.Line-1), Column: at.Column + 1} // source maps count columns from 0
 		}
 	}
 	return nil
 }
 
 // replay delivers one entry of the log.
-func (e *engine) replay(entry *Entry) error {
+func (e *engine) replay(entry *signals.Entry) error {
 	if entry.Timer {
 		t := e.timers[entry.ID]
 		if t == nil {
@@ -241,22 +243,22 @@ func (e *engine) replay(entry *Entry) error {
 	if entry.Ephemeral && e.pass.Refresh {
 		return e.refresh(c, *entry)
 	}
-	return e.deliver(c, entry.Value, entry.Err, entry.At)
+	return e.deliver(c, entry.Value, entry.Error, entry.At)
 }
 
 // refresh makes a reexecute read anew, in the place that its first result has in the log.
-func (e *engine) refresh(c *call, entry Entry) error {
+func (e *engine) refresh(c *call, entry signals.Entry) error {
 	e.refreshed = true
 	s := e.host.Call(e.ctx, c.Call)
 	if e.stopped.Load() {
 		return errStopped
 	}
-	entry.Value, entry.Err = s.Value, s.Err
+	entry.Value, entry.Error = s.Value, s.Err
 	if s.Escalate {
-		entry.Err = errNotReadAgain(c.Call)
+		entry.Error = errNotReadAgain(c.Call)
 	}
 	e.record(entry)
-	return e.deliver(c, entry.Value, entry.Err, entry.At)
+	return e.deliver(c, entry.Value, entry.Error, entry.At)
 }
 
 // deliverLive records a completion and hands it to the program. One that does not fit the result any more ends the pass
@@ -278,7 +280,7 @@ func (e *engine) deliverLive(c completion) error {
 	}
 	e.since++
 	e.record(entry)
-	return e.deliver(c.call, entry.Value, entry.Err, entry.At)
+	return e.deliver(c.call, entry.Value, entry.Error, entry.At)
 }
 
 // durable serializes a value that is to be recorded.
@@ -310,9 +312,9 @@ func (e *engine) checkSize(of valueName, text json.RawMessage) *Failure {
 	return nil
 }
 
-func (e *engine) entryOf(c completion, err *CallError) Entry {
-	entry := Entry{
-		ID: c.call.Seq, Connector: c.call.Connector, Method: c.call.Method, Args: c.call.Args, Value: c.value, Err: err,
+func (e *engine) entryOf(c completion, err *signals.CallError) signals.Entry {
+	entry := signals.Entry{
+		ID: c.call.Seq, Connector: c.call.Connector, Method: c.call.Method, Args: c.call.Args, Value: c.value, Error: err,
 		At: c.at, Class: c.call.admission.Class, Ephemeral: c.call.admission.Ephemeral, Position: c.call.Position,
 		Nested: c.call.step != nil && c.call.step.nested,
 	}
@@ -322,21 +324,21 @@ func (e *engine) entryOf(c completion, err *CallError) Entry {
 	return entry
 }
 
-func (e *engine) record(entry Entry) {
+func (e *engine) record(entry signals.Entry) {
 	e.entries = append(e.entries, entry)
 	e.size += entrySize(entry)
 }
 
-func entrySize(entry Entry) int {
+func entrySize(entry signals.Entry) int {
 	size := len(entry.Connector) + len(entry.Method) + len(entry.Args) + len(entry.Value) + entryOverhead
-	if entry.Err != nil {
-		size += encodedSize(entry.Err.Message) + encodedSize(entry.Err.Name)
+	if entry.Error != nil {
+		size += encodedSize(entry.Error.Message) + encodedSize(entry.Error.Name)
 	}
 	return size
 }
 
 // deliver settles the call's promise; the microtasks that follow run before it returns.
-func (e *engine) deliver(c *call, value json.RawMessage, callErr *CallError, at int64) error {
+func (e *engine) deliver(c *call, value json.RawMessage, callErr *signals.CallError, at int64) error {
 	delete(e.calls, c.Seq)
 	e.clock = max(e.clock, at)
 	if callErr != nil {
@@ -353,7 +355,7 @@ func (e *engine) deliver(c *call, value json.RawMessage, callErr *CallError, at 
 	return c.resolve(v)
 }
 
-func (e *engine) errorValue(ce *CallError, c *call) (goja.Value, error) {
+func (e *engine) errorValue(ce *signals.CallError, c *call) (goja.Value, error) {
 	args := goja.Undefined()
 	if ce.Key != "" && c != nil {
 		var err error
@@ -371,10 +373,10 @@ func (e *engine) errorValue(ce *CallError, c *call) (goja.Value, error) {
 // errorAt remembers where the call was issued that a delivered error belongs to.
 type errorAt struct {
 	value goja.Value
-	at    *Position
+	at    *signals.Position
 }
 
-func (e *engine) issuedAt(thrown goja.Value) *Position {
+func (e *engine) issuedAt(thrown goja.Value) *signals.Position {
 	for _, x := range e.errorsAt {
 		if x.value.SameAs(thrown) {
 			return x.at

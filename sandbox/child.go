@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // childName is the argv[0] under which this binary is a sandbox child.
@@ -263,7 +265,7 @@ func (c *child) Call(ctx context.Context, call Call) Settlement {
 	case s := <-ch:
 		return s
 	case <-ctx.Done():
-		return Settlement{Err: &CallError{Message: "the pass is over"}}
+		return Settlement{Err: &signals.CallError{Message: "the pass is over"}}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // engine runs one pass. One goroutine owns it and its runtime; calls run on others and report through inbox.
@@ -27,12 +29,12 @@ type engine struct {
 	clock   int64 // virtual, epoch milliseconds
 	started time.Time
 
-	next     int            // seq of the next call
-	internal int            // internal calls issued
-	programs *programs      // compiled snippets
-	calls    map[int]*call  // issued and not delivered
-	recorded map[int]*Entry // the log's calls, by seq
-	cursor   int            // next log entry to replay
+	next     int                    // seq of the next call
+	internal int                    // internal calls issued
+	programs *programs              // compiled snippets
+	calls    map[int]*call          // issued and not delivered
+	recorded map[int]*signals.Entry // the log's calls, by seq
+	cursor   int                    // next log entry to replay
 	open     map[int]OpenCall
 	unseen   int // open calls not issued again yet
 
@@ -53,7 +55,7 @@ type engine struct {
 	nextTimer int
 
 	main     mainState
-	entries  []Entry
+	entries  []signals.Entry
 	size     int // encoded bytes that the result holds so far
 	result   Result
 	fatal    *Failure
@@ -91,7 +93,7 @@ type call struct {
 type completion struct {
 	call  *call
 	value json.RawMessage
-	err   *CallError
+	err   *signals.CallError
 	at    int64
 	gated bool // escalated instead of settled
 	as    *Admission
@@ -134,7 +136,7 @@ func (e *engine) suits(pass Pass) bool {
 func (e *engine) take(ctx context.Context, pass Pass) {
 	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.withDefaults(), time.Now()
 	e.clock, e.random = pass.Start, seeded(pass.Seed)
-	e.calls, e.recorded, e.open, e.running, e.timers = map[int]*call{}, map[int]*Entry{}, map[int]OpenCall{}, map[int]*call{}, map[int]*timer{}
+	e.calls, e.recorded, e.open, e.running, e.timers = map[int]*call{}, map[int]*signals.Entry{}, map[int]OpenCall{}, map[int]*call{}, map[int]*timer{}
 	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)
 	e.console = console{skip: pass.Lines, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
 	for i := range pass.Log {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // testHost is a connector set in memory. Methods named w_* are gated, a_* need approval, all others are inline.
@@ -26,7 +28,7 @@ func (h *testHost) Admit(c Call) Admission {
 	case strings.HasPrefix(c.Method, "a_"):
 		return Admission{Gated: true, Approval: true, Class: "write"}
 	case h.methods[c.Method] == nil && c.Method != "echo" && c.Method != "fresh":
-		return Admission{Refused: &CallError{Message: fmt.Sprintf("Tool %q not found on %s", c.Method, c.Connector)}}
+		return Admission{Refused: &signals.CallError{Message: fmt.Sprintf("Tool %q not found on %s", c.Method, c.Connector)}}
 	}
 	return Admission{Class: "read", Ephemeral: c.Method == "fresh"}
 }
@@ -44,7 +46,7 @@ func (h *testHost) Call(ctx context.Context, c Call) Settlement {
 	}
 	text, err := h.methods[c.Method](c.Args)
 	if err != nil {
-		return Settlement{Err: &CallError{Message: err.Error()}}
+		return Settlement{Err: &signals.CallError{Message: err.Error()}}
 	}
 	if text == "" {
 		return Settlement{}
@@ -86,7 +88,7 @@ func (d *driver) once() Result {
 	return r
 }
 
-func (d *driver) fold(e Entry) {
+func (d *driver) fold(e signals.Entry) {
 	for i := range d.pass.Log {
 		if !e.Timer && !d.pass.Log[i].Timer && d.pass.Log[i].ID == e.ID {
 			d.pass.Log[i] = e
@@ -100,14 +102,14 @@ func (d *driver) fold(e Entry) {
 func (d *driver) settleOpen(i int) {
 	c := d.open[i]
 	s := d.settle(c)
-	d.pass.Log = append(d.pass.Log, Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Value: s.Value, Err: s.Err,
+	d.pass.Log = append(d.pass.Log, signals.Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Value: s.Value, Error: s.Err,
 		At: time.Now().UnixMilli(), Class: c.Class, Approval: c.Approval})
 	d.open = append(d.open[:i:i], d.open[i+1:]...)
 }
 
 func (d *driver) fireTimers(r Result) {
 	for _, t := range r.Timers {
-		d.pass.Log = append(d.pass.Log, Entry{Timer: true, ID: t.ID, At: t.Due})
+		d.pass.Log = append(d.pass.Log, signals.Entry{Timer: true, ID: t.ID, At: t.Due})
 		return
 	}
 }
@@ -485,7 +487,7 @@ func TestSizes(t *testing.T) {
 	r = d.once()
 	require.Equal(t, "The result of store.big", r.Failure.Subject)
 	require.Len(t, r.Entries, 1)
-	require.NotNil(t, r.Entries[0].Err)
+	require.NotNil(t, r.Entries[0].Error)
 
 	d = newDriver(t, `const l = []; for (let i = 0; i < 5; i++) l.push((await store.big({})).length); return 'z'.repeat(1200000)`)
 	d.host.methods["big"] = func(json.RawMessage) (string, error) { return `"` + strings.Repeat("x", 600_000) + `"`, nil }
@@ -536,7 +538,7 @@ func BenchmarkReplay1000(b *testing.B) {
 	pass := Pass{Code: `let t = 0; for (let i = 0; i < 1000; i++) t += (await store.echo({i})).i; return t`, Seed: "s", Connectors: []string{"store"}}
 	for i := range 1000 {
 		raw := json.RawMessage(fmt.Sprintf(`{"i":%d}`, i))
-		pass.Log = append(pass.Log, Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})
+		pass.Log = append(pass.Log, signals.Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})
 	}
 	for b.Loop() {
 		r, err := x.Run(context.Background(), pass, &testHost{})

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // pool is shared by the tests of this package.
@@ -333,7 +335,7 @@ func TestAdmittedOnce(t *testing.T) {
 	r, asked := run(Admission{Class: "read", EveryCall: true})
 	requireValue(t, `[1,2]`, r)
 	require.Equal(t, 2, asked, "by the child, and when the second call is made")
-	r, _ = run(Admission{Refused: &CallError{Message: "bad arguments"}})
+	r, _ = run(Admission{Refused: &signals.CallError{Message: "bad arguments"}})
 	requireValue(t, `[1,"bad arguments"]`, r)
 	require.Len(t, r.Entries, 2)
 	r, _ = run(Admission{Gated: true, Approval: true, Class: "write"})

@@ -13,6 +13,8 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/unistring"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // throughRegexp2 makes goja use regexp2, the only one of its two engines that knows properties, and changes no match.
@@ -317,7 +319,7 @@ func (w *literals) rewrite(literal *ast.RegExpLiteral) ast.Expression {
 	case err != nil:
 		if w.failure == nil {
 			at := w.file.Position(int(literal.Idx) - w.file.Base())
-			w.failure = &Failure{Kind: SyntaxError, Message: "SyntaxError: " + err.Error(), Position: &Position{Line: max(1, at.Line-1), Column: at.Column}}
+			w.failure = &Failure{Kind: SyntaxError, Message: "SyntaxError: " + err.Error(), Position: &signals.Position{Line: max(1, at.Line-1), Column: at.Column}}
 		}
 	case indices:
 		return newRegExp(literal)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // NormalizeFences returns the program inside a model's answer: the first fenced block where the text is, or contains,
@@ -140,7 +142,7 @@ func syntaxFailure(m api.Message, modules map[string]string) *Failure {
 	if m.Location == nil {
 		return f
 	}
-	f.Position = &Position{Line: max(1, m.Location.Line-1), Column: m.Location.Column + 1}
+	f.Position = &signals.Position{Line: max(1, m.Location.Line-1), Column: m.Location.Column + 1}
 	if importLine.MatchString(m.Location.LineText) {
 		f.Message = "SyntaxError: import is not available in programs; use the connectors, which are globals"
 		if len(modules) > 0 {

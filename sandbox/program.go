@@ -11,6 +11,8 @@ import (
 	"github.com/dop251/goja/parser"
 	"github.com/dop251/goja/unistring"
 	"github.com/go-sourcemap/sourcemap"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // The names that stack frames carry: positions are reported in the program only.
@@ -83,10 +85,10 @@ func unparsed(err error, out transformed) *Failure {
 	}
 	f := &Failure{Kind: SyntaxError, Message: "SyntaxError: " + list[0].Message}
 	at := list[0].Position
-	f.Position = &Position{Line: max(1, at.Line-1), Column: max(1, at.Column)}
+	f.Position = &signals.Position{Line: max(1, at.Line-1), Column: max(1, at.Column)}
 	if consumer, err := sourcemap.Parse("", out.smap); err == nil {
 		if _, _, line, column, ok := consumer.Source(at.Line, at.Column); ok {
-			f.Position = &Position{Line: max(1, line-1), Column: column + 1}
+			f.Position = &signals.Position{Line: max(1, line-1), Column: column + 1}
 		}
 	}
 	return f
@@ -99,7 +101,7 @@ func loweredFailure(err error) *Failure {
 		f.Message = "SyntaxError: " + syntax.Message
 		if syntax.File != nil {
 			at := syntax.File.Position(syntax.Offset)
-			f.Position = &Position{Line: max(1, at.Line-1), Column: at.Column}
+			f.Position = &signals.Position{Line: max(1, at.Line-1), Column: at.Column}
 		}
 	}
 	return f

@@ -10,6 +10,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // programExecutors run the corpus of programs.
@@ -103,17 +105,17 @@ func (h *toolHost) Call(_ context.Context, c Call) Settlement {
 	}
 	text, err := h.call(goja.Undefined(), h.vm.ToValue(c.Method), args)
 	if err != nil {
-		return Settlement{Err: &CallError{Message: err.Error()}}
+		return Settlement{Err: &signals.CallError{Message: err.Error()}}
 	}
 	var answer struct {
 		Value json.RawMessage
 		Error string
 	}
 	if err := json.Unmarshal([]byte(text.String()), &answer); err != nil {
-		return Settlement{Err: &CallError{Message: err.Error()}}
+		return Settlement{Err: &signals.CallError{Message: err.Error()}}
 	}
 	if answer.Error != "" {
-		return Settlement{Err: &CallError{Message: answer.Error}}
+		return Settlement{Err: &signals.CallError{Message: answer.Error}}
 	}
 	return Settlement{Value: answer.Value}
 }

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
@@ -166,7 +168,7 @@ func answer(c Call) Settlement {
 	h := fnv.New32a()
 	h.Write(c.Args)
 	if strings.HasPrefix(c.Method, "f_") && h.Sum32()%2 == 0 {
-		return Settlement{Err: &CallError{Message: c.Method + " failed"}}
+		return Settlement{Err: &signals.CallError{Message: c.Method + " failed"}}
 	}
 	if c.Connector == PlatformConnector && c.Method == "run" {
 		value, _ := json.Marshal(map[string]string{"source": fuzzSnippet})
@@ -273,7 +275,7 @@ func (x *isolatedFuzz) name() string { return fmt.Sprint("state", x.number) }
 type fuzzRun struct {
 	pass   Pass
 	open   []OpenCall
-	timers []Timer
+	timers []signals.Timer
 	logs   []string
 	value  string
 	random *rand.Rand
@@ -338,7 +340,7 @@ func (run *fuzzRun) settleSome() {
 			o := run.open[0]
 			run.open = run.open[1:]
 			s := answer(Call{Seq: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args})
-			run.pass.Log = append(run.pass.Log, Entry{ID: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args, Value: s.Value, Err: s.Err, At: time.Now().UnixMilli()})
+			run.pass.Log = append(run.pass.Log, signals.Entry{ID: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args, Value: s.Value, Error: s.Err, At: time.Now().UnixMilli()})
 			settled++
 		}
 		if len(run.open) > 0 && run.open[0].Pending && run.random.IntN(2) == 0 {
@@ -346,7 +348,7 @@ func (run *fuzzRun) settleSome() {
 			settled++
 		}
 		if len(run.timers) > 0 && run.random.IntN(2) == 0 {
-			run.pass.Log = append(run.pass.Log, Entry{Timer: true, ID: run.timers[0].ID, At: run.timers[0].Due})
+			run.pass.Log = append(run.pass.Log, signals.Entry{Timer: true, ID: run.timers[0].ID, At: run.timers[0].Due})
 			run.timers = nil
 			settled++
 		}
@@ -391,7 +393,7 @@ func uninterrupted(code string, as Pass) (*fuzzRun, error) {
 	return &fuzzRun{value: string(value), logs: e.console.report()}, nil
 }
 
-func (e *engine) deliverScripted(entry Entry) error {
+func (e *engine) deliverScripted(entry signals.Entry) error {
 	if entry.Timer {
 		t := e.timers[entry.ID]
 		if t == nil {
@@ -409,11 +411,11 @@ func (e *engine) deliverScripted(entry Entry) error {
 	if c.Connector == StepConnector {
 		return e.deliverStep(entry)
 	}
-	return e.deliver(c, entry.Value, entry.Err, entry.At)
+	return e.deliver(c, entry.Value, entry.Error, entry.At)
 }
 
 // deliverStep delivers what the step's function, which ran just now, came to.
-func (e *engine) deliverStep(entry Entry) error {
+func (e *engine) deliverStep(entry signals.Entry) error {
 	for i, done := range e.ready {
 		if done.call.Seq == entry.ID {
 			e.ready = append(e.ready[:i:i], e.ready[i+1:]...)
@@ -428,7 +430,7 @@ func (e *engine) deliverStep(entry Entry) error {
 
 // returnedAfter finds the next call that returned to the program among what the engine recorded, and gives the place
 // after it; 0 if that is another than the entry's.
-func (e *engine) returnedAfter(place int, entry Entry) int {
+func (e *engine) returnedAfter(place int, entry signals.Entry) int {
 	for ; place < len(e.entries); place++ {
 		if got := e.entries[place]; got.Connector == "store" {
 			if got.ID != entry.ID || got.Method != entry.Method || string(got.Args) != string(entry.Args) {
@@ -441,15 +443,15 @@ func (e *engine) returnedAfter(place int, entry Entry) int {
 }
 
 // scriptHost makes every call inline, and answers those that return with what the log says.
-type scriptHost []Entry
+type scriptHost []signals.Entry
 
 func (scriptHost) Admit(Call) Admission { return Admission{} }
 
 func (h scriptHost) Call(_ context.Context, c Call) Settlement {
 	for _, entry := range h {
 		if !entry.Timer && entry.ID == c.Seq {
-			return Settlement{Value: entry.Value, Err: entry.Err}
+			return Settlement{Value: entry.Value, Err: entry.Error}
 		}
 	}
-	return Settlement{Err: &CallError{Message: "not in the log"}}
+	return Settlement{Err: &signals.CallError{Message: "not in the log"}}
 }

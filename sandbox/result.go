@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // finish assembles the result.
@@ -62,9 +64,9 @@ func (e *engine) fail() {
 	}
 	r.Stopped = true
 	for _, c := range e.running {
-		e.entries = append(e.entries, Entry{
+		e.entries = append(e.entries, signals.Entry{
 			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(), Class: c.admission.Class,
-			Position: c.Position, Dropped: true, Err: errDropped(),
+			Position: c.Position, Dropped: true, Error: errDropped(),
 		})
 	}
 }
@@ -75,9 +77,9 @@ func (e *engine) takeTimers() {
 		return
 	}
 	for _, t := range e.timers {
-		e.result.Timers = append(e.result.Timers, Timer{ID: t.id, Due: t.due})
+		e.result.Timers = append(e.result.Timers, signals.Timer{ID: t.id, Due: t.due})
 	}
-	slices.SortFunc(e.result.Timers, func(a, b Timer) int { return cmp.Or(cmp.Compare(a.Due, b.Due), a.ID-b.ID) })
+	slices.SortFunc(e.result.Timers, func(a, b signals.Timer) int { return cmp.Or(cmp.Compare(a.Due, b.Due), a.ID-b.ID) })
 }
 
 // takeBlocked lists the new gated calls as far as they fit, in seq order.
@@ -120,14 +122,14 @@ func (e *engine) thrown() *Failure {
 var stackFrame = regexp.MustCompile(regexp.QuoteMeta(sourceName) + `:(\d+):(\d+)`)
 
 // stackPosition reads the first frame of a stack that lies in the program. The wrapper's line is taken off.
-func stackPosition(stack string) *Position {
+func stackPosition(stack string) *signals.Position {
 	m := stackFrame.FindStringSubmatch(stack)
 	if m == nil {
 		return nil
 	}
 	line, _ := strconv.Atoi(m[1])
 	column, _ := strconv.Atoi(m[2])
-	return &Position{Line: max(1, line-1), Column: column + 1} // source maps count columns from 0
+	return &signals.Position{Line: max(1, line-1), Column: column + 1} // source maps count columns from 0
 }
 
 func cut(text string, limit int) string {

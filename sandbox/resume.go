@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // A pass that ended because calls are made, or decided on, between it and the next one can leave its runtime where it
@@ -40,7 +42,7 @@ func (e *engine) resume(ctx context.Context, n next) (Result, error) {
 
 // next is what a parked runtime is given.
 type next struct {
-	Log    []Entry // settled since
+	Log    []signals.Entry // settled since
 	Open   []OpenCall
 	Lines  int
 	Limits Limits

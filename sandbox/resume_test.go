@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // parking runs passes in this process and goes on with parked runtimes, as a child does.
@@ -85,7 +87,7 @@ return [sum, Math.random()]`)
 		}
 		require.Len(t, r.Blocked, 1)
 		b := r.Blocked[0]
-		d.pass.Log = append(d.pass.Log, Entry{ID: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: b.Args, At: time.Now().UnixMilli()})
+		d.pass.Log = append(d.pass.Log, signals.Entry{ID: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: b.Args, At: time.Now().UnixMilli()})
 	}
 	require.Equal(t, 5, resumed)
 }
@@ -102,14 +104,14 @@ func TestParkedRuntimes(t *testing.T) {
 		return r
 	}
 	const code = "await store.w_put({}); return 1"
-	settled := []Entry{{ID: 0, Connector: "store", Method: "w_put", Args: json.RawMessage("{}"), Value: json.RawMessage("{}")}}
+	settled := []signals.Entry{{ID: 0, Connector: "store", Method: "w_put", Args: json.RawMessage("{}"), Value: json.RawMessage("{}")}}
 	require.True(t, run(Pass{Code: code, As: "1"}).Parked)
 	require.False(t, run(Pass{Code: code}).Parked, "nobody asked")
 	require.True(t, run(Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "a person may decide at once")
 	require.True(t, run(Pass{Code: "await store.a_ask({})", After: "2", As: "2b", Open: []OpenCall{{Connector: "store", Method: "a_ask"}}}).Parked, "it was approved")
 
 	const stepping = "await codemode.step('s', () => 1); await store.w_put({})"
-	step := []Entry{{ID: 0, Connector: StepConnector, Method: "s", Value: json.RawMessage("1")}}
+	step := []signals.Entry{{ID: 0, Connector: StepConnector, Method: "s", Value: json.RawMessage("1")}}
 	require.False(t, run(Pass{Code: stepping, As: "2c"}).Parked, "what the step left behind is in no log")
 	require.True(t, run(Pass{Code: stepping, As: "2d", Log: step}).Parked, "it has not run here")
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Executor runs passes. The error is for passes that could not be run at all; how a program ends is data in Result.
@@ -50,7 +52,7 @@ type Pass struct {
 	// Connectors are the namespaces that the program sees.
 	Connectors []string
 	// Log is what settled, in settle order; replayed first.
-	Log []Entry
+	Log []signals.Entry
 	// Open are the gated calls that an earlier pass issued and that have not settled.
 	Open []OpenCall
 	// Refresh makes ephemeral entries of the log anew instead of replaying their kept value, in a new runtime.
@@ -101,17 +103,17 @@ type Call struct {
 	Connector string
 	Method    string
 	Args      json.RawMessage
-	Position  *Position
+	Position  *signals.Position
 }
 
 // Admission is how a call will be made.
 type Admission struct {
 	// Refused settles the call at once with this error.
-	Refused *CallError
+	Refused *signals.CallError
 	// Gated leaves the call to whoever drives the passes; else it is made inline.
 	Gated     bool
 	Approval  bool
-	Class     string
+	Class     signals.Class
 	Ephemeral bool
 	Timeout   time.Duration
 	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again in
@@ -122,53 +124,18 @@ type Admission struct {
 // Settlement is how an inline call ended.
 type Settlement struct {
 	Value json.RawMessage // missing: undefined
-	Err   *CallError
+	Err   *signals.CallError
 	// Escalate: the call is to be made as a gated one after all; As says how, if not as it was admitted.
 	Escalate bool
 	As       *Admission
 }
 
-// CallError is how a call failed. Programs see an Error with this name and message, and the idempotency key if given.
-type CallError struct {
-	Name, Message, Key string
-}
-
-// Position is a place in the model's source, both from 1.
-type Position struct {
-	Line, Column int
-}
-
-// Entry is one settled call or fired timer.
-type Entry struct {
-	_         struct{} `cbor:",toarray"` // a log may have thousands, each with the same names
-	Timer     bool
-	ID        int // seq of a call, number of a timer
-	Connector string
-	Method    string
-	Args      json.RawMessage
-	Value     json.RawMessage
-	Err       *CallError
-	At        int64 // settle time, epoch milliseconds
-	Class     string
-	Approval  bool
-	Ephemeral bool
-	Nested    bool // a step that issued calls or timers
-	Dropped   bool // the pass was stopped before the call settled
-	Position  *Position
-}
-
 // BlockedCall is a gated call that this pass issued for the first time.
 type BlockedCall struct {
 	Call
-	Class    string
+	Class    signals.Class
 	Approval bool
 	Timeout  time.Duration
-}
-
-// Timer is a program's timer that outlives the pass.
-type Timer struct {
-	ID  int
-	Due int64 // epoch milliseconds
 }
 
 // End is why a pass ended.
@@ -185,10 +152,10 @@ const (
 // Result is what a pass hands back.
 type Result struct {
 	End     End
-	Entries []Entry // delivered live, in order
+	Entries []signals.Entry // delivered live, in order
 	Blocked []BlockedCall
 	Partial bool // more blocked calls did not fit
-	Timers  []Timer
+	Timers  []signals.Timer
 	Value   json.RawMessage
 	// Oversize is the size in bytes of a final value too large to hand back.
 	Oversize int
@@ -228,7 +195,7 @@ type Failure struct {
 	Size     int
 	Limit    int
 	Seq      int // of Diverged
-	Position *Position
+	Position *signals.Position
 }
 
 func (l Limits) withDefaults() Limits {

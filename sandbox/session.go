@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // maxName bounds the names of connectors, methods, steps and errors, in bytes.
@@ -22,9 +24,9 @@ type session struct {
 	limits   Limits
 	deadline int64 // of the pass, epoch milliseconds
 	pass     Pass
-	earlier  map[int]*Entry    // see issuedBefore
-	admitted map[int]*admitted // by seq; this and what else has no lock is for the goroutine that answers, and passes on with turn
-	started  int               // inline calls that no earlier pass made
+	earlier  map[int]*signals.Entry // see issuedBefore
+	admitted map[int]*admitted      // by seq; this and what else has no lock is for the goroutine that answers, and passes on with turn
+	started  int                    // inline calls that no earlier pass made
 	mu       sync.Mutex
 	issued   []*inlineCall // in the order in which they were started
 	open     int           // of these, not settled
@@ -50,7 +52,7 @@ func newSession(ctx context.Context, p *process, pass Pass, host Host) *session 
 
 // issuedBefore finds the calls of earlier passes, with what the log has of them where that may be read anew. Not for a pass
 // that makes no call.
-func (s *session) issuedBefore() map[int]*Entry {
+func (s *session) issuedBefore() map[int]*signals.Entry {
 	if s.earlier == nil {
 		s.earlier = s.p.before.of(s.pass)
 	}
@@ -60,13 +62,13 @@ func (s *session) issuedBefore() map[int]*Entry {
 // loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at what
 // is new only.
 type loggedCalls struct {
-	bySeq   map[int]*Entry
+	bySeq   map[int]*signals.Entry
 	entries int // of the log that are in it
 }
 
-func (l *loggedCalls) of(p Pass) map[int]*Entry {
+func (l *loggedCalls) of(p Pass) map[int]*signals.Entry {
 	if l.bySeq == nil {
-		l.bySeq = make(map[int]*Entry, len(p.Log)+len(p.Open))
+		l.bySeq = make(map[int]*signals.Entry, len(p.Log)+len(p.Open))
 	}
 	for _, o := range p.Open {
 		l.bySeq[o.Seq] = nil
@@ -92,11 +94,11 @@ type admitted struct {
 	Admission // without the reason of a refusal
 	refused   bool
 	args      digest
-	reason    digest      // of a refusal
-	again     *Entry      // what the log has of a read that is made anew
-	asked     bool        // to make it
-	made      *inlineCall // once it is started
-	reported  bool        // in the result
+	reason    digest         // of a refusal
+	again     *signals.Entry // what the log has of a read that is made anew
+	asked     bool           // to make it
+	made      *inlineCall    // once it is started
+	reported  bool           // in the result
 }
 
 type inlineCall struct {
@@ -135,7 +137,7 @@ func (s *session) admit(body []byte) error {
 		return fmt.Errorf("the sandbox child asks about call %d again", c.Seq)
 	}
 	if s.full() {
-		return s.p.link.send(frameAdmission, Admission{Refused: &CallError{Message: "This execution made too many calls."}})
+		return s.p.link.send(frameAdmission, Admission{Refused: &signals.CallError{Message: "This execution made too many calls."}})
 	}
 	return s.p.link.send(frameAdmission, s.learn(c, nil))
 }
@@ -146,7 +148,7 @@ func (s *session) full() bool {
 	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.issuedBefore())
 }
 
-func (s *session) learn(c Call, again *Entry) Admission {
+func (s *session) learn(c Call, again *signals.Entry) Admission {
 	a := s.host.Admit(c)
 	k := &admitted{Call: c, Admission: a, again: again, refused: a.Refused != nil, args: sha256.Sum256(c.Args)}
 	if k.refused {
@@ -169,7 +171,7 @@ func (s *session) call(body []byte) (*inlineCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	var refused *CallError
+	var refused *signals.CallError
 	k := s.admitted[c.Seq]
 	switch {
 	case k == nil:
@@ -193,7 +195,7 @@ func (s *session) call(body []byte) (*inlineCall, error) {
 }
 
 // first admits a call that nobody has asked about.
-func (s *session) first(c Call) (refused *CallError, err error) {
+func (s *session) first(c Call) (refused *signals.CallError, err error) {
 	again, err := s.madeAnew(c)
 	switch {
 	case err != nil:
@@ -210,7 +212,7 @@ func (k *admitted) is(c Call) bool {
 }
 
 // madeAnew finds what the log has of a call; nothing but a read that is to be made anew may be there.
-func (s *session) madeAnew(c Call) (*Entry, error) {
+func (s *session) madeAnew(c Call) (*signals.Entry, error) {
 	e, earlier := s.issuedBefore()[c.Seq]
 	switch {
 	case !earlier:
@@ -294,19 +296,19 @@ func (s *session) broken(overdue <-chan *Failure) Result {
 }
 
 // entry records the call; a result that came after the deadline is none, whichever of both the child noticed first.
-func (c *inlineCall) entry(deadline int64) Entry {
-	e := Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position, At: time.Now().UnixMilli()}
+func (c *inlineCall) entry(deadline int64) signals.Entry {
+	e := signals.Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position, At: time.Now().UnixMilli()}
 	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
-		e.Dropped, e.Err = true, errDropped()
+		e.Dropped, e.Error = true, errDropped()
 		return e
 	}
-	e.Value, e.Err = c.outcome()
+	e.Value, e.Error = c.outcome()
 	e.At = c.at
 	return e
 }
 
 // outcome is what is recorded of a call that has settled.
-func (c *inlineCall) outcome() (json.RawMessage, *CallError) {
+func (c *inlineCall) outcome() (json.RawMessage, *signals.CallError) {
 	switch {
 	case c.tooLarge:
 		return nil, errTooLargeToRecord()
@@ -318,14 +320,14 @@ func (c *inlineCall) outcome() (json.RawMessage, *CallError) {
 
 // Both ends record the same of a call that does not end with its method's own answer.
 
-func errDropped() *CallError {
-	return &CallError{Message: "The pass was stopped before this call settled."}
+func errDropped() *signals.CallError {
+	return &signals.CallError{Message: "The pass was stopped before this call settled."}
 }
 
-func errTooLargeToRecord() *CallError {
-	return &CallError{Message: "The result was too large to record"}
+func errTooLargeToRecord() *signals.CallError {
+	return &signals.CallError{Message: "The result was too large to record"}
 }
 
-func errNotReadAgain(c Call) *CallError {
-	return &CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
+func errNotReadAgain(c Call) *signals.CallError {
+	return &signals.CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
 }

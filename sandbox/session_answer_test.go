@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // TestSlowCallsHoldUpNobody: the goroutine that answers a child makes its calls too, but not for long. Here calls wait for
@@ -66,7 +68,7 @@ func TestResultDuringACall(t *testing.T) {
 	go func() {
 		child := newLink(nil, w, 0)
 		_ = child.send(frameCall, read)
-		_ = child.send(frameResult, Result{End: Completed, Entries: []Entry{{ID: read.Seq, Connector: read.Connector, Method: read.Method, Value: json.RawMessage("2")}}})
+		_ = child.send(frameResult, Result{End: Completed, Entries: []signals.Entry{{ID: read.Seq, Connector: read.Connector, Method: read.Method, Value: json.RawMessage("2")}}})
 	}()
 	_, err := s.serve()
 	require.ErrorContains(t, err, "has not ended so")

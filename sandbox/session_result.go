@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // result takes the child's result, in which calls are what the worker admitted and ended as the worker saw it.
@@ -31,7 +33,7 @@ func (s *session) result(body []byte) (Result, error) {
 			return r, err
 		}
 	}
-	r.Entries = slices.DeleteFunc(r.Entries, func(e Entry) bool { return r.Stopped && s.neverMade(e) })
+	r.Entries = slices.DeleteFunc(r.Entries, func(e signals.Entry) bool { return r.Stopped && s.neverMade(e) })
 	for i := range r.Entries {
 		if err := s.entry(&r.Entries[i], r.Stopped); err != nil {
 			return r, err
@@ -41,7 +43,7 @@ func (s *session) result(body []byte) (Result, error) {
 }
 
 // neverMade: the pass was stopped when the child was about to ask for the call.
-func (s *session) neverMade(e Entry) bool {
+func (s *session) neverMade(e signals.Entry) bool {
 	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
 }
 
@@ -84,10 +86,10 @@ func (k *admitted) gated() (Admission, bool) {
 
 // entry takes over what the worker knows of a call that ended. When it did is the child's to say: the program has seen
 // that as its clock. What a step came to, and when timers fired, the worker does not know.
-func (s *session) entry(e *Entry, stopped bool) error {
+func (s *session) entry(e *signals.Entry, stopped bool) error {
 	switch {
 	case e.Timer:
-		*e = Entry{Timer: true, ID: e.ID, At: e.At}
+		*e = signals.Entry{Timer: true, ID: e.ID, At: e.At}
 		return nil
 	case e.Connector == StepConnector:
 		return s.step(e)
@@ -97,10 +99,10 @@ func (s *session) entry(e *Entry, stopped bool) error {
 		return fmt.Errorf("the sandbox child reports call %d, which the worker did not make", e.ID)
 	}
 	k.reported = true
-	value, failure, ended := k.ended(e.Err)
+	value, failure, ended := k.ended(e.Error)
 	if k.again != nil && ended {
 		*e = *k.again
-		e.Value, e.Err = value, failure
+		e.Value, e.Error = value, failure
 		return nil
 	}
 	args, known := k.arguments(e.Args)
@@ -111,15 +113,15 @@ func (s *session) entry(e *Entry, stopped bool) error {
 	if !known || e.Dropped != dropped || !dropped && !ended {
 		return fmt.Errorf("the sandbox child reports call %d, which has not ended so", e.ID)
 	}
-	*e = Entry{
-		ID: e.ID, Connector: k.Connector, Method: k.Method, Args: args, Value: value, Err: failure, At: e.At,
+	*e = signals.Entry{
+		ID: e.ID, Connector: k.Connector, Method: k.Method, Args: args, Value: value, Error: failure, At: e.At,
 		Class: k.Class, Ephemeral: k.Ephemeral, Dropped: dropped, Position: e.Position,
 	}
 	return nil
 }
 
 // ended tells how a call ended, as the child was told. Why it was refused the child repeats.
-func (k *admitted) ended(repeated *CallError) (value json.RawMessage, failure *CallError, ok bool) {
+func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, failure *signals.CallError, ok bool) {
 	if k.refused {
 		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
 	}
@@ -134,15 +136,15 @@ func (k *admitted) ended(repeated *CallError) (value json.RawMessage, failure *C
 }
 
 // step checks what the child records of a step, which is the program's own, and claims its number.
-func (s *session) step(e *Entry) error {
+func (s *session) step(e *signals.Entry) error {
 	_, earlier := s.issuedBefore()[e.ID]
 	switch {
 	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:
 		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)
-	case len(e.Method) > maxName || e.Err != nil && len(e.Err.Name) > maxName:
+	case len(e.Method) > maxName || e.Error != nil && len(e.Error.Name) > maxName:
 		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, maxName)
 	}
 	s.admitted[e.ID] = &admitted{reported: true}
-	*e = Entry{ID: e.ID, Connector: StepConnector, Method: e.Method, Value: e.Value, Err: e.Err, At: e.At, Class: "read", Nested: e.Nested, Position: e.Position}
+	*e = signals.Entry{ID: e.ID, Connector: StepConnector, Method: e.Method, Value: e.Value, Error: e.Error, At: e.At, Class: "read", Nested: e.Nested, Position: e.Position}
 	return nil
 }

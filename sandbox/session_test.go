@@ -9,6 +9,8 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // bankHost makes calls of read; those of transfer wait for a person, those of flaky are given up, and there are no others.
@@ -21,7 +23,7 @@ func (h *bankHost) Admit(c Call) Admission {
 	case "read", "flaky", "search":
 		return Admission{Class: "read"}
 	}
-	return Admission{Refused: &CallError{Message: "no such tool"}}
+	return Admission{Refused: &signals.CallError{Message: "no such tool"}}
 }
 
 func (h *bankHost) Call(_ context.Context, c Call) Settlement {
@@ -142,7 +144,7 @@ func TestNothingInlineIsBlockedOn(t *testing.T) {
 }
 
 func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
-	pass := Pass{Log: []Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2, Connector: "bank", Method: "transfer"}}}
+	pass := Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2, Connector: "bank", Method: "transfer"}}}
 	long := strings.Repeat("x", maxName+1)
 	for name, c := range map[string]Call{
 		"a look-up among the calls": {Seq: 7, Connector: PlatformConnector, Method: "Dispose"},
@@ -163,10 +165,10 @@ func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
 }
 
 func TestEntriesAreWhatWasMade(t *testing.T) {
-	report := func(t *testing.T, s *session, e Entry) (Result, error) {
-		return s.result(frame(t, Result{End: Completed, Entries: []Entry{e}}))
+	report := func(t *testing.T, s *session, e signals.Entry) (Result, error) {
+		return s.result(frame(t, Result{End: Completed, Entries: []signals.Entry{e}}))
 	}
-	forged := Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true, Value: json.RawMessage("9000"), At: 3}
+	forged := signals.Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true, Value: json.RawMessage("9000"), At: 3}
 	s, _ := takenOver(t, Pass{})
 	_, err := report(t, s, forged)
 	require.ErrorContains(t, err, "did not make")
@@ -175,7 +177,7 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 	s.settled(t, to, read)
 	r, err := report(t, s, forged)
 	require.NoError(t, err)
-	require.Equal(t, []Entry{{ID: 5, Connector: "bank", Method: "read", Class: "read", Value: json.RawMessage("1"), At: 3}}, r.Entries)
+	require.Equal(t, []signals.Entry{{ID: 5, Connector: "bank", Method: "read", Class: "read", Value: json.RawMessage("1"), At: 3}}, r.Entries)
 	_, err = report(t, s, forged)
 	require.ErrorContains(t, err, "did not make", "once")
 
@@ -199,7 +201,7 @@ func TestRefusalsAreTheWorkers(t *testing.T) {
 	var a Admission
 	to.answer(t, &a)
 	entries := func(message string) []byte {
-		return frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Err: &CallError{Message: message}}}})
+		return frame(t, Result{End: Completed, Entries: []signals.Entry{{ID: 5, Error: &signals.CallError{Message: message}}}})
 	}
 	_, err := s.result(entries("the bank is closed"))
 	require.ErrorContains(t, err, "has not ended so")
@@ -207,7 +209,7 @@ func TestRefusalsAreTheWorkers(t *testing.T) {
 	r, err := s.result(entries(a.Refused.Message))
 	require.NoError(t, err)
 	require.Equal(t, "rob", r.Entries[0].Method)
-	require.Equal(t, "no such tool", r.Entries[0].Err.Message)
+	require.Equal(t, "no such tool", r.Entries[0].Error.Message)
 	require.Error(t, s.asked(frame(t, c)), "it is not made after all")
 }
 
@@ -215,10 +217,10 @@ func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
 	s, to := takenOver(t, Pass{Limits: Limits{ValueUnits: 3}})
 	s.host = &bankHost{value: json.RawMessage("12345")}
 	require.Equal(t, "12345", string(s.settled(t, to, read).Value))
-	r, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Value: json.RawMessage("12345")}}}))
+	r, err := s.result(frame(t, Result{End: Completed, Entries: []signals.Entry{{ID: 5, Value: json.RawMessage("12345")}}}))
 	require.NoError(t, err)
 	require.Empty(t, r.Entries[0].Value)
-	require.Equal(t, "The result was too large to record", r.Entries[0].Err.Message)
+	require.Equal(t, "The result was too large to record", r.Entries[0].Error.Message)
 	require.Zero(t, s.kept)
 
 	d := newDriver(t, `return await store.big({})`)
@@ -227,63 +229,63 @@ func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
 	r, err = pool().Run(t.Context(), d.pass, d.host)
 	require.NoError(t, err)
 	require.Equal(t, TooLarge, r.Failure.Kind)
-	require.Equal(t, "The result was too large to record", r.Entries[0].Err.Message)
+	require.Equal(t, "The result was too large to record", r.Entries[0].Error.Message)
 }
 
 // TestReadsMadeAnewKeepTheirPlace: what the log has may be read anew, where the pass is to do that, and nothing else.
 func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
-	kept := Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true, Value: json.RawMessage("0"), At: 7}
-	s, _ := takenOver(t, Pass{Log: []Entry{kept}})
+	kept := signals.Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true, Value: json.RawMessage("0"), At: 7}
+	s, _ := takenOver(t, Pass{Log: []signals.Entry{kept}})
 	require.ErrorContains(t, s.asked(frame(t, read)), "again")
 
-	s, to := takenOver(t, Pass{Log: []Entry{kept}, Refresh: true})
+	s, to := takenOver(t, Pass{Log: []signals.Entry{kept}, Refresh: true})
 	require.ErrorContains(t, s.asked(frame(t, transfer)), "again")
 	s.settled(t, to, read)
 	require.Zero(t, s.started, "it counted when it was first made")
-	r, err := s.result(frame(t, Result{End: Completed, Entries: []Entry{{ID: 5, Value: json.RawMessage("9000"), At: 8, Approval: true}}}))
+	r, err := s.result(frame(t, Result{End: Completed, Entries: []signals.Entry{{ID: 5, Value: json.RawMessage("9000"), At: 8, Approval: true}}}))
 	require.NoError(t, err)
 	kept.Value = json.RawMessage("1")
-	require.Equal(t, []Entry{kept}, r.Entries)
+	require.Equal(t, []signals.Entry{kept}, r.Entries)
 
-	lost := Entry{ID: 4, Connector: "bank", Method: "flaky", Ephemeral: true}
-	s, to = takenOver(t, Pass{Log: []Entry{lost}, Refresh: true})
+	lost := signals.Entry{ID: 4, Connector: "bank", Method: "flaky", Ephemeral: true}
+	s, to = takenOver(t, Pass{Log: []signals.Entry{lost}, Refresh: true})
 	s.settled(t, to, Call{Seq: 4, Connector: "bank", Method: "flaky"})
-	r, err = s.result(frame(t, Result{End: Completed, Entries: []Entry{lost}}))
+	r, err = s.result(frame(t, Result{End: Completed, Entries: []signals.Entry{lost}}))
 	require.NoError(t, err)
-	require.Equal(t, "bank.flaky could not be read again", r.Entries[0].Err.Message)
+	require.Equal(t, "bank.flaky could not be read again", r.Entries[0].Error.Message)
 }
 
 func TestStepsAreTheProgramsOwn(t *testing.T) {
-	report := func(entries ...Entry) (Result, error) {
-		s, to := takenOver(t, Pass{Log: []Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2}}})
+	report := func(entries ...signals.Entry) (Result, error) {
+		s, to := takenOver(t, Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2}}})
 		s.settled(t, to, read)
 		return s.result(frame(t, Result{End: Completed, Entries: entries}))
 	}
-	step := Entry{ID: 9, Connector: StepConnector, Method: "s", Value: json.RawMessage("1"), Class: "read", At: 3, Nested: true}
+	step := signals.Entry{ID: 9, Connector: StepConnector, Method: "s", Value: json.RawMessage("1"), Class: "read", At: 3, Nested: true}
 	r, err := report(step)
 	require.NoError(t, err)
-	require.Equal(t, []Entry{step}, r.Entries)
+	require.Equal(t, []signals.Entry{step}, r.Entries)
 	for _, id := range []int{1, 2, 5, -1} {
-		_, err = report(Entry{ID: id, Connector: StepConnector, Method: "s"})
+		_, err = report(signals.Entry{ID: id, Connector: StepConnector, Method: "s"})
 		require.ErrorContains(t, err, "is another call", id)
 	}
 	_, err = report(step, step)
 	require.ErrorContains(t, err, "is another call")
 	long := strings.Repeat("x", maxName+1)
-	_, err = report(Entry{ID: 9, Connector: StepConnector, Method: long})
+	_, err = report(signals.Entry{ID: 9, Connector: StepConnector, Method: long})
 	require.ErrorContains(t, err, "256 bytes")
-	_, err = report(Entry{ID: 9, Connector: StepConnector, Err: &CallError{Name: long}})
+	_, err = report(signals.Entry{ID: 9, Connector: StepConnector, Error: &signals.CallError{Name: long}})
 	require.ErrorContains(t, err, "256 bytes")
 
-	r, err = report(Entry{ID: 9, Connector: StepConnector, Method: "s", Args: json.RawMessage("1"), Approval: true, Ephemeral: true}, Entry{Timer: true, ID: 5, Method: "x", At: 4})
+	r, err = report(signals.Entry{ID: 9, Connector: StepConnector, Method: "s", Args: json.RawMessage("1"), Approval: true, Ephemeral: true}, signals.Entry{Timer: true, ID: 5, Method: "x", At: 4})
 	require.NoError(t, err)
-	require.Equal(t, []Entry{{ID: 9, Connector: StepConnector, Method: "s", Class: "read"}, {Timer: true, ID: 5, At: 4}}, r.Entries)
+	require.Equal(t, []signals.Entry{{ID: 9, Connector: StepConnector, Method: "s", Class: "read"}, {Timer: true, ID: 5, At: 4}}, r.Entries)
 }
 
 func TestCallsThatWereCutOff(t *testing.T) {
 	s, to := takenOver(t, Pass{})
 	s.settled(t, to, read)
-	r, err := s.result(frame(t, Result{End: Failed, Stopped: true, Failure: &Failure{Kind: TimedOut}, Entries: []Entry{
+	r, err := s.result(frame(t, Result{End: Failed, Stopped: true, Failure: &Failure{Kind: TimedOut}, Entries: []signals.Entry{
 		{ID: 5, Connector: "bank", Method: "read", Dropped: true, Value: json.RawMessage("9000")},
 		{ID: 6, Connector: "bank", Method: "read", Dropped: true},
 	}}))
@@ -291,7 +293,7 @@ func TestCallsThatWereCutOff(t *testing.T) {
 	require.Len(t, r.Entries, 1, "what the worker was not asked for was not made")
 	require.True(t, r.Entries[0].Dropped)
 	require.Empty(t, r.Entries[0].Value)
-	require.Equal(t, errDropped(), r.Entries[0].Err)
+	require.Equal(t, errDropped(), r.Entries[0].Error)
 }
 
 // TestFloodsEnd: a child makes no more than its engine would, and what it asks about takes the worker little memory.
@@ -382,12 +384,12 @@ func TestEndsAreThoseOfTheEngine(t *testing.T) {
 // TestLoggedCallsGrow: a pass in a kept runtime looks at what its log has more, and nothing else.
 func TestLoggedCallsGrow(t *testing.T) {
 	var l loggedCalls
-	p := Pass{Log: []Entry{{ID: 0}, {Timer: true, ID: 7}}, Open: []OpenCall{{Seq: 1}}}
-	require.Equal(t, map[int]*Entry{0: nil, 1: nil}, l.of(p))
-	p.Log = append(p.Log, Entry{ID: 1}, Entry{ID: 2})
+	p := Pass{Log: []signals.Entry{{ID: 0}, {Timer: true, ID: 7}}, Open: []OpenCall{{Seq: 1}}}
+	require.Equal(t, map[int]*signals.Entry{0: nil, 1: nil}, l.of(p))
+	p.Log = append(p.Log, signals.Entry{ID: 1}, signals.Entry{ID: 2})
 	p.Log[0].ID = 99 // it was looked at before
 	p.Open = nil
-	require.Equal(t, map[int]*Entry{0: nil, 1: nil, 2: nil}, l.of(p))
+	require.Equal(t, map[int]*signals.Entry{0: nil, 1: nil, 2: nil}, l.of(p))
 
 	l, p.Refresh = loggedCalls{}, true
 	require.Equal(t, &p.Log[3], l.of(p)[2])

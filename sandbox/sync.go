@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // The synchronous mode. A call is delivered when it returns, so the log's order is the order of the calls, mixed with
@@ -29,7 +31,7 @@ func (e *engine) issueSync(c *call) goja.Value {
 }
 
 // isNext: the log's next entry is this one.
-func (e *engine) isNext(entry *Entry) bool {
+func (e *engine) isNext(entry *signals.Entry) bool {
 	return e.cursor < len(e.pass.Log) && &e.pass.Log[e.cursor] == entry
 }
 

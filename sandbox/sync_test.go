@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 func newSyncDriver(t *testing.T, code string) *driver {
@@ -33,7 +35,7 @@ func TestSyncCallsThrow(t *testing.T) {
 		}
 		return seen;`)
 	d.host.methods["broken"] = func(json.RawMessage) (string, error) { return "", fmt.Errorf("kaput") }
-	d.settle = func(BlockedCall) Settlement { return Settlement{Err: &CallError{Message: "no"}} }
+	d.settle = func(BlockedCall) Settlement { return Settlement{Err: &signals.CallError{Message: "no"}} }
 	r := d.finish()
 	require.JSONEq(t, `[[true,"kaput"],[true,"Tool \"none\" not found on store"],[true,"no"]]`, string(r.Value))
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // timer is a setTimeout or one tick of a setInterval. Timers are numbered apart from calls, each tick anew.
@@ -115,7 +117,7 @@ func (e *engine) fire(t *timer, at int64, live bool) error {
 	delete(e.timers, t.id)
 	e.clock = max(e.clock, at, t.due)
 	if live {
-		e.record(Entry{Timer: true, ID: t.id, At: at})
+		e.record(signals.Entry{Timer: true, ID: t.id, At: at})
 	}
 	e.step = t.step
 	if t.interval > 0 {

@@ -188,9 +188,11 @@ func (l *Log) addLines(lines []string) {
 // approval is required and not given, pending.
 func (l *Log) Calls() []Call {
 	calls := make([]Call, 0, len(l.settled)+len(l.Blocked))
-	for _, e := range l.Order {
+	for i, e := range l.Order {
 		if !e.Internal() {
-			calls = append(calls, l.settledCall(e))
+			call := l.settledCall(e)
+			call.SettleOrder = i + 1
+			calls = append(calls, call)
 		}
 	}
 	for seq, b := range l.Blocked {
@@ -200,6 +202,23 @@ func (l *Log) Calls() []Call {
 	}
 	sort.Slice(calls, func(i, j int) bool { return calls[i].Seq < calls[j].Seq })
 	return calls
+}
+
+// UndoPlan lists what a rollback undoes, in its order; undone says when calls were undone before, by seq.
+func (l *Log) UndoPlan(undone map[int]int64) []RevertTarget {
+	calls := l.Calls()
+	for i := range calls {
+		calls[i].RevertedAt = undone[calls[i].Seq]
+	}
+	list := []RevertTarget{}
+	for _, call := range UndoOrder(calls) {
+		b := l.Blocked[call.Seq]
+		list = append(list, RevertTarget{
+			Seq: call.Seq, Connector: call.Connector, Method: call.Method, TimeoutMs: b.TimeoutMs, Queue: b.Queue,
+			Source: l.Order[call.SettleOrder-1].Source,
+		})
+	}
+	return list
 }
 
 func (l *Log) settledCall(e Entry) Call {

@@ -167,7 +167,9 @@ const (
 
 // Entry is one settled thing that a pass delivered to its program: an inline call, a step, a look-up, or a timer.
 type Entry struct {
-	Timer bool `json:"timer,omitempty"`
+	// A log may have thousands of entries, each with the same names: between worker and sandbox they go without.
+	_     struct{} `cbor:",toarray"`
+	Timer bool     `json:"timer,omitempty"`
 	// ID is a call's seq, a timer's number, or below zero, that of a look-up.
 	ID        int             `json:"id"`
 	Connector string          `json:"connector,omitempty"`
@@ -309,8 +311,8 @@ type CallInput struct {
 	Edited bool `json:"edited,omitempty"`
 	// Attempt counts those that the workflow makes, from 1; Temporal's own repetitions come on top.
 	Attempt int `json:"attempt,omitempty"`
-	// Given is the result that a client gave: the activity checks it and makes no call.
-	Given *GivenResult `json:"given,omitempty"`
+	// Resolution is the result that a client gave: the activity checks it and makes no call.
+	Resolution *Resolution `json:"given,omitempty"`
 	// Revert makes the activity undo the call instead; Args and Key are not looked at then.
 	Revert *Revert `json:"revert,omitempty"`
 	// Next is the pass that follows if the call succeeds: nothing else is waited for. The activity may go on with it.
@@ -326,8 +328,8 @@ type NextPass struct {
 	Attempts int `json:"attempts,omitempty"`
 }
 
-// GivenResult is a result that a client gave; a missing value is undefined.
-type GivenResult struct {
+// Resolution is a result that a client gave; a missing value is undefined.
+type Resolution struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
@@ -347,7 +349,7 @@ type CallOutput struct {
 	Next *PassResult `json:"next,omitempty"`
 }
 
-// Types of the application errors that call activities fail with.
+// Types of the application errors that call activities and update validators fail with.
 const (
 	// ErrorConnector is the connector's own final answer.
 	ErrorConnector = "ConnectorError"
@@ -359,4 +361,6 @@ const (
 	ErrorUnavailable = "ConnectorUnavailable"
 	// ErrorTooLarge: the call took effect, its result cannot be recorded.
 	ErrorTooLarge = "ResultTooLarge"
+	// ErrorBusy refuses one more waiter for an execution.
+	ErrorBusy = "Busy"
 )

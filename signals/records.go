@@ -75,6 +75,8 @@ type Call struct {
 	Decisions []Decision `json:"decisions,omitempty"`
 	// Revertable: a rollback can undo the call once it has taken effect.
 	Revertable bool `json:"revertable,omitempty"`
+	// SettleOrder is the place of the call in the log, from 1: a later place settled later. 0 has not settled.
+	SettleOrder int `json:"settleOrder,omitempty"`
 	// RevertedAt is when a rollback undid the call.
 	RevertedAt int64 `json:"revertedAt,omitempty"`
 	// RevertError is why the newest rollback could not undo the call.

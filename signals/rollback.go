@@ -1,8 +1,10 @@
 package signals
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +19,21 @@ type Rollback struct {
 
 // Check refuses what could never apply.
 func (r Rollback) Check() error { return checkTexts(r.By, r.AssertedBy, r.Note) }
+
+// Undoable says that a call took effect and can be undone, and has not been yet. Plans, answers and pages ask here.
+func (c Call) Undoable() bool { return c.Revertable && c.State == Applied && c.RevertedAt == 0 }
+
+// UndoOrder puts calls in the order in which a rollback undoes them: the one that settled last comes first.
+func UndoOrder(calls []Call) []Call {
+	var plan []Call
+	for _, call := range calls {
+		if call.Undoable() {
+			plan = append(plan, call)
+		}
+	}
+	slices.SortStableFunc(plan, func(a, b Call) int { return cmp.Compare(b.SettleOrder, a.SettleOrder) })
+	return plan
+}
 
 // RollbackInput starts codemode.Rollback for a closed execution. Its workflow id is RollbackID(WorkflowID, N); it
 // should be started only once the rollback before it, N-1, has closed.
@@ -136,7 +153,7 @@ func (r RollbackResult) Err() error {
 	for _, f := range r.Failed {
 		list = append(list, fmt.Sprintf("%s.%s: %s", f.Connector, f.Method, f.Error))
 	}
-	return fmt.Errorf("Rollback reverted %d action(s) but %d failed: %s", len(r.Reverted), len(r.Failed), strings.Join(list, "; "))
+	return RollbackFailed(len(r.Reverted), len(r.Failed), strings.Join(list, "; "))
 }
 
 // RevertKey is the idempotency key of undoing a call: the same in every attempt and every rollback.

@@ -103,6 +103,9 @@ func (c *cli) failure(s shape, err error) any {
 		return map[string]any{"results": []any{}, "total": 0, "truncated": false}
 	}
 	out := signals.ErrorOutcome(c.id, err.Error())
+	if errors.Is(err, codemode.ErrNotFound) {
+		out.Error = signals.NoExecution(c.id)
+	}
 	var nobody *codemode.NoWorkerError
 	if errors.As(err, &nobody) && nobody.ExecutionID != "" {
 		out.ExecutionID, out.Status = nobody.ExecutionID, signals.Running // it goes on when a worker comes
@@ -139,8 +142,6 @@ func outcomeCode(o signals.Outcome) int {
 		return exitDone
 	case o.Status == signals.Paused, o.Status == signals.Running:
 		return exitPaused
-	case o.Error == signals.NoExecution(o.ExecutionID):
-		return exitNotFound
 	}
 	return exitError
 }

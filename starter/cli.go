@@ -15,6 +15,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -46,7 +47,9 @@ func (c *cli) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		PersistentPreRunE: func(*cobra.Command, []string) error { return signals.CheckRuntime(c.runtime) },
 		RunE:              func(*cobra.Command, []string) error { return usagef("say what to do: %s", c.verbs()) },
+		Version:           version.Text("codemode"),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.runtime, "runtime", signals.DefaultRuntime, "the runtime's `name`")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print one JSON document")
 	root.AddCommand(c.runVerb(), c.approveVerb(), c.rejectVerb(), c.waitVerb(), c.cancelVerb(),
@@ -141,12 +144,22 @@ func (c *cli) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	cm, err := codemode.NewClient(temporal, codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter, Namespace: options.Namespace})
+	cm, err := codemode.NewClient(temporal, codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter})
 	if err != nil {
 		temporal.Close()
 		return nil, err
 	}
 	return &connection{cm, temporal, options}, nil
+}
+
+// with does something with a connection, which it closes.
+func (c *cli) with(ctx context.Context, do func(*connection) (answer, error)) (answer, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.close()
+	return do(conn)
 }
 
 func serverOptions() (client.Options, error) {

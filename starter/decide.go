@@ -54,32 +54,29 @@ func (c *cli) approve(ctx context.Context, id string, f approveFlags) (answer, e
 	if err := f.check(); err != nil {
 		return answer{}, err
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	pending, err := conn.Pending(ctx, id)
-	if err != nil {
-		return answer{}, err
-	}
-	if len(pending) == 0 {
-		out, err := conn.notPaused(ctx, id)
-		return c.outcomeAnswer(out, ""), err
-	}
-	message, err := f.message(pending)
-	if err != nil {
-		return answer{}, err
-	}
-	verdict, err := conn.Send(ctx, id, message)
-	if err != nil || !verdict.Accepted {
-		return c.outcomeAnswer(signals.ErrorOutcome(id, verdict.Error), ""), err
-	}
-	if f.noWait {
-		return c.startedAnswer(signals.Outcome{ExecutionID: id, Status: signals.Running}), nil
-	}
-	out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, verdict.Pass) })
-	return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		pending, err := conn.Pending(ctx, id)
+		if err != nil {
+			return answer{}, err
+		}
+		if len(pending) == 0 {
+			out, err := conn.notPaused(ctx, id)
+			return c.outcomeAnswer(out, ""), err
+		}
+		message, err := f.message(pending)
+		if err != nil {
+			return answer{}, err
+		}
+		verdict, err := conn.Decide(ctx, id, message)
+		if err != nil || !verdict.Accepted {
+			return c.outcomeAnswer(signals.ErrorOutcome(id, verdict.Error), ""), err
+		}
+		if f.noWait {
+			return c.startedAnswer(signals.Outcome{ExecutionID: id, Status: signals.Running}), nil
+		}
+		out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, verdict.Pass) })
+		return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+	})
 }
 
 // unseen is a digest that no arguments have: what was not pending when we looked must not be approved by chance.
@@ -123,11 +120,8 @@ func (f approveFlags) approval(seq int, digest string) *signals.Approve {
 // notPaused says in the reference's words why there is nothing to decide.
 func (c *connection) notPaused(ctx context.Context, id string) (signals.Outcome, error) {
 	record, err := c.Show(ctx, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return signals.Outcome{}, err
-	case record == nil:
-		return signals.ErrorOutcome(id, signals.NoExecution(id)), nil
 	}
 	return signals.ErrorOutcome(id, signals.NotPaused(id, record.Status)), nil
 }
@@ -168,35 +162,32 @@ func (c *cli) reject(ctx context.Context, id string, r signals.Reject) (answer, 
 	if err := r.Check(); err != nil {
 		return answer{}, usageError{err}
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	pending, err := conn.Pending(ctx, id)
-	if err != nil {
-		return answer{}, err
-	}
-	if len(pending) == 0 {
-		out, err := conn.notPaused(ctx, id)
-		return booleanAnswer(false, out.Error, outcomeCode(out)), err
-	}
-	if r.Seq == nil && len(pending) > 1 {
-		return answer{}, usagef("several calls are pending (%s): say which with --seq", seqList(pending))
-	}
-	if r.Seq == nil {
-		r.Seq = &pending[0].Seq
-	}
-	stop := c.err.live("rejecting in " + id)
-	defer stop()
-	verdict, err := conn.Send(ctx, id, r)
-	if err != nil || !verdict.Accepted {
-		return booleanAnswer(false, verdict.Error, exitError), err
-	}
-	if !r.Continue {
-		_, err = conn.Wait(ctx, id, verdict.Pass)
-	}
-	return booleanAnswer(true, "rejected", exitDone), err
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		pending, err := conn.Pending(ctx, id)
+		if err != nil {
+			return answer{}, err
+		}
+		if len(pending) == 0 {
+			out, err := conn.notPaused(ctx, id)
+			return booleanAnswer(false, out.Error, outcomeCode(out)), err
+		}
+		if r.Seq == nil && len(pending) > 1 {
+			return answer{}, usagef("several calls are pending (%s): say which with --seq", seqList(pending))
+		}
+		if r.Seq == nil {
+			r.Seq = &pending[0].Seq
+		}
+		stop := c.err.live("rejecting in " + id)
+		defer stop()
+		verdict, err := conn.Decide(ctx, id, r)
+		if err != nil || !verdict.Accepted {
+			return booleanAnswer(false, verdict.Error, exitError), err
+		}
+		if !r.Continue {
+			_, err = conn.Wait(ctx, id, verdict.Pass)
+		}
+		return booleanAnswer(true, "rejected", exitDone), err
+	})
 }
 
 func (c *cli) cancelVerb() *cobra.Command {
@@ -209,23 +200,17 @@ func (c *cli) cancelVerb() *cobra.Command {
 }
 
 func (c *cli) cancel(ctx context.Context, id string) (answer, error) {
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	stop := c.err.live("cancelling " + id)
-	done, err := conn.Cancel(ctx, id)
-	stop()
-	if done || err != nil {
-		return booleanAnswer(done, "cancelled", exitDone), err
-	}
-	record, err := conn.Show(ctx, id)
-	switch {
-	case err != nil:
-		return answer{}, err
-	case record == nil:
-		return booleanAnswer(false, fmt.Sprintf("No execution %q.", id), exitNotFound), nil
-	}
-	return booleanAnswer(false, fmt.Sprintf("Execution %q has ended already (status: %s).", id, record.Status), exitError), nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		stop := c.err.live("cancelling " + id)
+		done, err := conn.Cancel(ctx, id)
+		stop()
+		if done || err != nil {
+			return booleanAnswer(done, "cancelled", exitDone), err
+		}
+		record, err := conn.Show(ctx, id)
+		if err != nil {
+			return answer{}, err
+		}
+		return booleanAnswer(false, fmt.Sprintf("Execution %q has ended already (status: %s).", id, record.Status), exitError), nil
+	})
 }

@@ -13,8 +13,11 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/internal/invocation"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 // check is one line of doctor.
@@ -24,7 +27,7 @@ type check struct {
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`
 	// Methods are those of a connector.
-	Methods []codemode.Policy `json:"methods,omitempty"`
+	Methods []config.Policy `json:"methods,omitempty"`
 }
 
 func (c *cli) doctorVerb() *cobra.Command {
@@ -73,7 +76,7 @@ func checksAnswer(list []check) answer {
 // checkSandbox looks at this host; a worker on another one tells of its own when it starts.
 func checkSandbox() check {
 	result := check{Check: "sandbox"}
-	layers, err := codemode.SandboxLayers(sandbox.IsolatedOptions{Children: 1})
+	layers, err := codemodeworker.SandboxLayers(sandbox.IsolatedOptions{Children: 1})
 	if err != nil {
 		result.Detail, result.Fix = err.Error(), "programs cannot run in child processes on this host"
 		return result
@@ -102,7 +105,7 @@ func noServer(e *codemode.NoServerError) check {
 			Fix: fmt.Sprintf("temporal operator namespace create --namespace %s, or set TEMPORAL_NAMESPACE", e.Namespace)}
 	}
 	return check{Check: "server", Detail: fmt.Sprintf("%s cannot be reached: %v", e.Address, e.Err),
-		Fix: "start one (go run ./testenv/dev --headless) or set TEMPORAL_ADDRESS"}
+		Fix: "start one (" + invocation.Server() + ") or set TEMPORAL_ADDRESS"}
 }
 
 func (c *connection) namespace() string { return cmp.Or(c.options.Namespace, client.DefaultNamespace) }
@@ -148,7 +151,7 @@ func (c *connection) checkWorker(ctx context.Context, runtime string) check {
 		result.Fix = "look at the server's log"
 	case !polled:
 		result.Detail += " is polled by nobody"
-		result.Fix = "start a worker: go run ./worker --config codemode.yaml"
+		result.Fix = "start a worker: " + invocation.Worker()
 		if runtime != signals.DefaultRuntime {
 			result.Fix += " (with runtime: " + runtime + ")"
 		}

@@ -12,10 +12,11 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/starter/console"
+	"github.com/temporal-codemode/codemode/starter/local"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
 	"github.com/temporal-codemode/codemode/starter/mcpserver/wrap"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 type mcpFlags struct {
@@ -116,7 +117,7 @@ func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, c
 
 // wrapped serves one connector of a configuration, without its rules: they are for runtimes.
 func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error) {
-	cfg, err := codemode.LoadConfig(f.config)
+	cfg, err := config.Load(f.config)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -151,7 +152,7 @@ func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Run
 		}
 		return conn, conn.close, nil
 	}
-	cfg, err := codemode.LoadConfig(f.config)
+	cfg, err := config.Load(f.config)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -159,7 +160,7 @@ func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Run
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
-	once, err := codemode.NewOnce(ctx, codemode.OnceOptions{
+	once, err := local.New(ctx, local.Options{
 		Connectors: options.Connectors, Rules: options.Rules, Executor: options.Executor, Sandbox: options.Sandbox,
 		Modules: options.Modules, Hints: options.Hints, Timeout: options.PassTimeout,
 	})

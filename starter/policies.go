@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 // checkConnectors loads the connectors of a configuration, as a worker does.
 func checkConnectors(ctx context.Context, file string) (checks []check, ownQueues []string, err error) {
-	cfg, err := codemode.LoadConfig(file)
+	cfg, err := config.Load(file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +55,7 @@ func (c *connection) checkServed(ctx context.Context, runtime string, names []st
 	return checks
 }
 
-func showPolicies(p *page, list []codemode.Policy) {
+func showPolicies(p *page, list []config.Policy) {
 	rows := [][]string{{"  METHOD", "CLASS", "FROM", "APPROVAL", "RULE", "MORE"}}
 	for _, m := range list {
 		var more []string

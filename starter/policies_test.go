@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 func TestDoctorExplainsPolicies(t *testing.T) {
@@ -31,7 +31,7 @@ connectors:
 `), 0o600))
 	checks, own, err := checkConnectors(t.Context(), file)
 	require.NoError(t, err)
-	require.Equal(t, []codemode.Policy{
+	require.Equal(t, []config.Policy{
 		{Method: "shop.list", Class: "read", ClassFrom: `rule "list"`, Approval: "never", Rule: "list", Reexecute: true},
 		{Method: "shop.buy", Class: "write", ClassFrom: "POST", Approval: "by arguments", Rule: "buy", Revertable: true, TimeoutMs: 5000},
 		{Method: "shop.cancel", Class: "idempotent", ClassFrom: "DELETE", Approval: "never"},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,25 +33,18 @@ func atMostOneID(cmd *cobra.Command, args []string) error {
 }
 
 func (c *cli) pending(ctx context.Context, id string) (answer, error) {
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	list, err := conn.Pending(ctx, id)
-	if err != nil {
-		return answer{}, err
-	}
-	a := answer{document: list, text: func(p *page) { c.showAllPending(p, list) }}
-	if len(list) > 0 || id == "" {
-		return a, nil
-	}
-	out, err := conn.notPaused(ctx, id)
-	if outcomeCode(out) == exitNotFound {
-		a.code = exitNotFound
-		a.text = func(p *page) { p.styled(bad, "No execution %q.\n", id) }
-	}
-	return a, err
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		list, err := conn.Pending(ctx, id)
+		if err != nil {
+			return answer{}, err
+		}
+		a := answer{document: list, text: func(p *page) { c.showAllPending(p, list) }}
+		if len(list) > 0 || id == "" {
+			return a, nil
+		}
+		_, err = conn.Show(ctx, id)
+		return a, err
+	})
 }
 
 func (c *cli) listVerb() *cobra.Command {
@@ -86,16 +78,13 @@ func (c *cli) list(ctx context.Context, o codemode.ListOptions) (answer, error) 
 	if o.Status != "" && !slices.Contains(statuses, o.Status) {
 		return answer{}, usagef("--status %q: one of %s", o.Status, statusNames())
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	records, err := conn.Executions(ctx, o)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{document: records, text: func(p *page) { showList(p, records, time.Now()) }}, nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		records, err := conn.Executions(ctx, o)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{document: records, text: func(p *page) { showList(p, records, time.Now()) }}, nil
+	})
 }
 
 func (c *cli) showVerb() *cobra.Command {
@@ -104,17 +93,11 @@ func (c *cli) showVerb() *cobra.Command {
 }
 
 func (c *cli) show(ctx context.Context, id string) (answer, error) {
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	record, err := conn.Show(ctx, id)
-	if err != nil {
-		return answer{}, err
-	}
-	if record == nil {
-		return answer{document: nil, code: exitNotFound, text: func(p *page) { p.styled(bad, "%s\n", fmt.Sprintf("No execution %q.", id)) }}, nil
-	}
-	return answer{document: record, text: func(p *page) { c.showRecord(p, record) }}, nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		record, err := conn.Show(ctx, id)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{document: record, text: func(p *page) { c.showRecord(p, record) }}, nil
+	})
 }

@@ -58,20 +58,17 @@ func (c *cli) runProgram(ctx context.Context, file string, f runFlags) (answer, 
 		return answer{}, usageError{err}
 	}
 	c.id = f.ID
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	if f.NoWait {
-		out, err := conn.begin(ctx, code, f, existing)
-		if err == nil && out.ExecutionID == "" {
-			return c.outcomeAnswer(out, code), nil // refused: nothing was started
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		if f.NoWait {
+			out, err := conn.begin(ctx, code, f, existing)
+			if err == nil && out.ExecutionID == "" {
+				return c.outcomeAnswer(out, code), nil // refused: nothing was started
+			}
+			return c.startedAnswer(out), err
 		}
-		return c.startedAnswer(out), err
-	}
-	out, err := c.await(ctx, f.timeout, func(ctx context.Context) (signals.Outcome, error) { return conn.execute(ctx, code, f) })
-	return c.outcomeAnswer(out, c.source(ctx, conn, out, code)), err
+		out, err := c.await(ctx, f.timeout, func(ctx context.Context) (signals.Outcome, error) { return conn.execute(ctx, code, f) })
+		return c.outcomeAnswer(out, c.source(ctx, conn, out, code)), err
+	})
 }
 
 func (c *cli) read(file string) (string, error) {
@@ -97,7 +94,7 @@ func (c *connection) begin(ctx context.Context, code string, f runFlags, existin
 		return out, err
 	}
 	record, err := c.Show(ctx, f.ID)
-	if err == nil && record != nil {
+	if err == nil {
 		out.Status = record.Status
 	}
 	return out, err
@@ -126,11 +123,8 @@ func (c *cli) await(ctx context.Context, timeout time.Duration, do func(context.
 	stop := c.err.live("running " + c.id)
 	out, err := do(ctx)
 	stop()
-	switch {
-	case err != nil && (ctx.Err() != nil || timeout > 0 && overdue(err)):
+	if err != nil && (ctx.Err() != nil || timeout > 0 && overdue(err)) {
 		return signals.Outcome{Status: signals.Running, ExecutionID: c.id, Calls: []signals.Call{}}, nil
-	case errors.Is(err, codemode.ErrNotFound):
-		return signals.ErrorOutcome(c.id, signals.NoExecution(c.id)), nil
 	}
 	return out, err
 }
@@ -147,7 +141,7 @@ func (c *cli) source(ctx context.Context, conn *connection, o signals.Outcome, c
 		return code
 	}
 	record, err := conn.Show(ctx, o.ExecutionID)
-	if err != nil || record == nil {
+	if err != nil {
 		return ""
 	}
 	return record.Code
@@ -170,13 +164,10 @@ func (c *cli) wait(ctx context.Context, id string, after int, timeout time.Durat
 	if after < 0 || timeout < 0 {
 		return answer{}, usagef("--after and --timeout cannot be negative")
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	out, err := c.await(ctx, timeout, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, after) })
-	return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		out, err := c.await(ctx, timeout, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, after) })
+		return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+	})
 }
 
 // hint is a command that can be typed as it stands.

@@ -52,11 +52,8 @@ func (c *cli) settle(ctx context.Context, id string, m signals.Message, do func(
 	if err := m.Check(); err != nil {
 		return answer{}, usageError{err}
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return do(conn, ctx) })
-	return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return do(conn, ctx) })
+		return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
+	})
 }

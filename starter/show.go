@@ -286,7 +286,7 @@ func undo(call signals.Call) string {
 	case call.RevertError != "":
 		text, _ := short("failed: "+call.RevertError, 60)
 		return text
-	case call.Revertable:
+	case call.Undoable(), call.Revertable && (call.State == signals.Pending || call.State == signals.Executing):
 		return "can be undone"
 	}
 	return ""

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -68,33 +67,27 @@ func (c *cli) saveSnippet(ctx context.Context, name string, s signals.SaveSnippe
 	if err := signals.CheckSnippetName(name); err != nil {
 		return answer{}, usageError{err}
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	saved, err := conn.SaveSnippet(ctx, name, s)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{document: saved, text: func(p *page) {
-		p.styled(good, "saved %s, version %d\n", name, saved.Version)
-		p.styled(dim, "in programs: await codemode.run(%s, input)\n", strconv.Quote(name))
-	}}, nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		saved, err := conn.SaveSnippet(ctx, name, s)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{document: saved, text: func(p *page) {
+			p.styled(good, "saved %s, version %d\n", name, saved.Version)
+			p.styled(dim, "in programs: await codemode.run(%s, input)\n", strconv.Quote(name))
+		}}, nil
+	})
 }
 
 func (c *cli) snippetList() *cobra.Command {
 	return c.verb("list", "List the snippets", shapeList, cobra.NoArgs, func(cmd *cobra.Command, _ []string) (answer, error) {
-		conn, err := c.connect(cmd.Context())
-		if err != nil {
-			return answer{}, err
-		}
-		defer conn.close()
-		list, err := conn.Snippets(cmd.Context())
-		if err != nil {
-			return answer{}, err
-		}
-		return answer{document: list, text: func(p *page) { showSnippets(p, list) }}, nil
+		return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+			list, err := conn.Snippets(cmd.Context())
+			if err != nil {
+				return answer{}, err
+			}
+			return answer{document: list, text: func(p *page) { showSnippets(p, list) }}, nil
+		})
 	})
 }
 
@@ -115,25 +108,19 @@ func showSnippets(p *page, list []signals.Snippet) {
 func (c *cli) snippetShow() *cobra.Command {
 	var version int
 	cmd := c.verb("show NAME", "Show a snippet's source", shapeRecord, oneName, func(cmd *cobra.Command, args []string) (answer, error) {
-		conn, err := c.connect(cmd.Context())
-		if err != nil {
-			return answer{}, err
-		}
-		defer conn.close()
-		s, err := conn.Snippet(cmd.Context(), args[0], version)
-		if err != nil {
-			return answer{}, err
-		}
-		return snippetAnswer(args[0], s), nil
+		return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+			s, err := conn.Snippet(cmd.Context(), args[0], version)
+			if err != nil {
+				return answer{}, err
+			}
+			return snippetAnswer(s), nil
+		})
 	})
 	cmd.Flags().IntVar(&version, "version", 0, "the version of this `number` instead of the newest")
 	return cmd
 }
 
-func snippetAnswer(name string, s *signals.Snippet) answer {
-	if s == nil {
-		return answer{document: nil, code: exitNotFound, text: func(p *page) { p.styled(bad, "No snippet %q.\n", name) }}
-	}
+func snippetAnswer(s *signals.Snippet) answer {
 	return answer{document: s, text: func(p *page) {
 		p.styled(bold, "%s", s.Name)
 		p.styled(dim, " version %d, %s, connectors: %s\n", s.Version, time.UnixMilli(s.CreatedAt).Format(time.DateTime), strings.Join(s.Connectors, ", "))
@@ -156,16 +143,13 @@ func (c *cli) snippetRestore() *cobra.Command {
 			if r.Version < 1 {
 				return answer{}, usagef("say which version: --version N")
 			}
-			conn, err := c.connect(cmd.Context())
-			if err != nil {
-				return answer{}, err
-			}
-			defer conn.close()
-			s, err := conn.RestoreSnippet(cmd.Context(), args[0], r)
-			if err != nil {
-				return answer{}, err
-			}
-			return snippetAnswer(args[0], s), nil
+			return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+				s, err := conn.RestoreSnippet(cmd.Context(), args[0], r)
+				if err != nil {
+					return answer{}, err
+				}
+				return snippetAnswer(s), nil
+			})
 		})
 	cmd.Flags().IntVar(&r.Version, "version", 0, "the `number` of the version")
 	cmd.Flags().StringVar(&r.By, "by", c.user, "`who` restores, for the record")
@@ -174,18 +158,8 @@ func (c *cli) snippetRestore() *cobra.Command {
 
 func (c *cli) snippetDelete() *cobra.Command {
 	return c.verb("delete NAME", "Delete a snippet with all its versions", shapeBool, oneName, func(cmd *cobra.Command, args []string) (answer, error) {
-		conn, err := c.connect(cmd.Context())
-		if err != nil {
-			return answer{}, err
-		}
-		defer conn.close()
-		existed, err := conn.DeleteSnippet(cmd.Context(), args[0])
-		if err != nil {
-			return answer{}, err
-		}
-		if !existed {
-			return booleanAnswer(false, fmt.Sprintf("No snippet %q.", args[0]), exitNotFound), nil
-		}
-		return booleanAnswer(true, "deleted "+args[0], exitDone), nil
+		return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+			return booleanAnswer(true, "deleted "+args[0], exitDone), conn.DeleteSnippet(cmd.Context(), args[0])
+		})
 	})
 }

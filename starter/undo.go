@@ -26,22 +26,19 @@ func (c *cli) rollback(ctx context.Context, id string, r signals.Rollback) (answ
 	if err := r.Check(); err != nil {
 		return answer{}, usageError{err}
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	stop := c.err.live("undoing what " + id + " did")
-	result, err := conn.RollbackWith(ctx, id, r)
-	stop()
-	if err != nil {
-		return answer{}, err
-	}
-	a := answer{document: result, text: func(p *page) { showRollback(p, result) }}
-	if len(result.Failed) > 0 {
-		a.code = exitError
-	}
-	return a, nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		stop := c.err.live("undoing what " + id + " did")
+		result, err := conn.Rollback(ctx, id, r)
+		stop()
+		if err != nil {
+			return answer{}, err
+		}
+		a := answer{document: result, text: func(p *page) { showRollback(p, result) }}
+		if len(result.Failed) > 0 {
+			a.code = exitError
+		}
+		return a, nil
+	})
 }
 
 func showRollback(p *page, r signals.RollbackResult) {
@@ -77,21 +74,12 @@ func (c *cli) deleteVerb() *cobra.Command {
 }
 
 func (c *cli) delete(ctx context.Context, id string) (answer, error) {
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	stop := c.err.live("deleting " + id)
-	existed, err := conn.Delete(ctx, id)
-	stop()
-	if err != nil {
-		return answer{}, err
-	}
-	if !existed {
-		return booleanAnswer(false, fmt.Sprintf("No execution %q.", id), exitNotFound), nil
-	}
-	return booleanAnswer(true, "deleted", exitDone), nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		stop := c.err.live("deleting " + id)
+		err := conn.Delete(ctx, id)
+		stop()
+		return booleanAnswer(true, "deleted", exitDone), err
+	})
 }
 
 func (c *cli) pruneVerb() *cobra.Command {
@@ -109,18 +97,15 @@ func (c *cli) prune(ctx context.Context, keep int) (answer, error) {
 	if keep < 0 {
 		return answer{}, usagef("--keep %d is negative", keep)
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	stop := c.err.live("deleting what is older")
-	n, err := conn.Prune(ctx, keep)
-	stop()
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{document: n, text: func(p *page) { p.line("%d deleted", n) }}, nil
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		stop := c.err.live("deleting what is older")
+		n, err := conn.Prune(ctx, keep)
+		stop()
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{document: n, text: func(p *page) { p.line("%d deleted", n) }}, nil
+	})
 }
 
 func (c *cli) expireVerb() *cobra.Command {
@@ -138,19 +123,16 @@ func (c *cli) expire(ctx context.Context, age time.Duration) (answer, error) {
 	if age < 0 {
 		return answer{}, usagef("--max-age %v is negative", age)
 	}
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	defer conn.close()
-	ids, err := conn.Expire(ctx, age)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{document: ids, text: func(p *page) {
-		for _, id := range ids {
-			p.line("%s", id)
+	return c.with(ctx, func(conn *connection) (answer, error) {
+		ids, err := conn.Expire(ctx, age)
+		if err != nil {
+			return answer{}, err
 		}
-		p.styled(dim, "%d expired\n", len(ids))
-	}}, nil
+		return answer{document: ids, text: func(p *page) {
+			for _, id := range ids {
+				p.line("%s", id)
+			}
+			p.styled(dim, "%d expired\n", len(ids))
+		}}, nil
+	})
 }

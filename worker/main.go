@@ -32,7 +32,10 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals/payload"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 const (
@@ -76,11 +79,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if f.version {
+		fmt.Println(version.Text("codemode-worker"))
+		return nil
+	}
 	log, err := logger(os.Getenv("CODEMODE_LOG"))
 	if err != nil {
 		return usageError{err}
 	}
-	config, err := codemode.LoadConfig(f.config)
+	config, err := config.Load(f.config)
 	if errors.Is(err, os.ErrNotExist) {
 		err = fmt.Errorf("%w: name it with --config FILE", err)
 	}
@@ -96,7 +103,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return codemode.RunWorker(ctx, config, codemode.RunOptions{
+	options, err := config.Options()
+	if err != nil {
+		return usageError{err}
+	}
+	return codemodeworker.Run(ctx, options, codemodeworker.RunOptions{
 		Client: server, Log: log, Build: build, Ready: func(line string) { fmt.Println(line) },
 	})
 }

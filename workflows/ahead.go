@@ -10,26 +10,26 @@ import (
 // nextPass is the pass that follows once a call has succeeded, for its activity to go on with; nil unless what that call
 // answers is all that the pass will be given.
 func (e *execution) nextPass(c *call) *signals.NextPass {
-	passing := e.again || e.cancelPass != nil
-	if !e.pinned.LocalPasses || passing || e.end != nil || c.queue != "" || c.given != nil || len(e.timers)+len(e.settled)+len(e.decisions) > 0 {
+	passing := e.nextPassNow || e.cancelPass != nil
+	if !e.pinned.LocalPasses || passing || e.end != nil || c.queue != "" || c.resolution != nil || len(e.timers)+len(e.settled)+len(e.decisions) > 0 {
 		return nil
 	}
 	for _, other := range e.order {
-		if other.open && other != c {
+		if other.unsettled && other != c {
 			return nil
 		}
 	}
 	next := &signals.NextPass{Pass: e.passes + 1, After: e.nonce}
-	if c.tries > 1 {
-		next.Attempts = c.tries
+	if c.scheduled > 1 {
+		next.Attempts = c.scheduled
 	}
 	return next
 }
 
-// ahead is the result of the pass that input asks for, if a call's activity went on with it.
-func (e *execution) ahead(input signals.PassInput) (signals.PassResult, bool) {
-	next := e.next
-	e.next = nil
+// takeEarlyPass is the result of the pass that input asks for, if a call's activity went on with it.
+func (e *execution) takeEarlyPass(input signals.PassInput) (signals.PassResult, bool) {
+	next := e.earlyPass
+	e.earlyPass = nil
 	if next == nil || next.Pass != input.Pass || input.Decided || len(input.Open) > 0 || len(next.Given) != 1 || len(input.Given) != 1 {
 		return signals.PassResult{}, false
 	}

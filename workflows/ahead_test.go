@@ -126,9 +126,9 @@ func TestDecisionsGoToThePassThatFollows(t *testing.T) {
 
 func TestRepeatedCallTellsItsAttempts(t *testing.T) {
 	e := &execution{pinned: &signals.Pinned{LocalPasses: true}, passes: 1, nonce: "n1"}
-	c := &call{open: true, tries: 1}
+	c := &call{unsettled: true, scheduled: 1}
 	e.order = []*call{c}
 	require.Equal(t, &signals.NextPass{Pass: 2, After: "n1"}, e.nextPass(c))
-	c.tries = 3
+	c.scheduled = 3
 	require.Equal(t, 3, e.nextPass(c).Attempts)
 }

@@ -36,7 +36,7 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 func (e *execution) endCalls() []signals.EndedCall {
 	var ended []signals.EndedCall
 	for _, c := range e.order {
-		if !c.open {
+		if !c.unsettled {
 			continue
 		}
 		end := signals.EndedCall{Seq: c.rec.Seq, State: signals.Reverted}
@@ -47,14 +47,14 @@ func (e *execution) endCalls() []signals.EndedCall {
 			end.State = signals.Errored
 		}
 		if e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq) {
-			d := e.weigh(*e.end.decision)
+			d := e.fitDecision(*e.end.decision)
 			end.Decision = &d
 			e.countWait(c, d)
 			c.rec.Decisions = append(c.rec.Decisions, d)
 			c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 		}
 		c.rec.State = end.State
-		c.open = false
+		c.unsettled = false
 		ended = append(ended, end)
 	}
 	return ended

@@ -51,7 +51,7 @@ func TestUnknownOutcomesThatAPersonDecides(t *testing.T) {
 				require.Equal(t, r.calls[0].Key, r.calls[1].Key)
 			}
 			if c.name == "resolve" {
-				require.Equal(t, `7`, string(r.calls[1].Given.Value))
+				require.Equal(t, `7`, string(r.calls[1].Resolution.Value))
 			}
 		})
 	}

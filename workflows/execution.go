@@ -14,13 +14,15 @@ import (
 // Register adds the package's workflows to a worker. On a versioned worker an execution stays with the build it started on,
 // which alone replays its program; a snippet, which is kept for years, goes on with the newest.
 func Register(w worker.WorkflowRegistry) {
-	w.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow, VersioningBehavior: pinned})
-	w.RegisterWorkflowWithOptions(Rollback, workflow.RegisterOptions{Name: signals.RollbackWorkflow, VersioningBehavior: pinned})
-	w.RegisterWorkflowWithOptions(Snippet, workflow.RegisterOptions{Name: signals.SnippetWorkflow, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
-	w.RegisterWorkflowWithOptions(Catalogue, workflow.RegisterOptions{Name: signals.CatalogueWorkflow, VersioningBehavior: pinned})
+	const pinned, newest = workflow.VersioningBehaviorPinned, workflow.VersioningBehaviorAutoUpgrade
+	register := func(f any, name string, behavior workflow.VersioningBehavior) {
+		w.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: name, VersioningBehavior: behavior})
+	}
+	register(Execution, signals.ExecutionWorkflow, pinned)
+	register(Rollback, signals.RollbackWorkflow, pinned)
+	register(Snippet, signals.SnippetWorkflow, newest)
+	register(Catalogue, signals.CatalogueWorkflow, pinned)
 }
-
-const pinned = workflow.VersioningBehaviorPinned
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
 // "error".
@@ -36,7 +38,17 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 	return e.close(main), nil
 }
 
-// execution is the state of one run. Handlers and call coroutines change it; the main loop acts on it.
+// execution is the state of one run. The main loop (run) starts passes and makes calls; signal and update handlers, and a
+// coroutine for each call that runs, change the state between its steps. Whatever they do is seen by the loop the next
+// time it waits, in waitForProgress.
+//
+// The protocol between the parts, once around the loop:
+//
+//	pass             collects what settled and was decided since the pass before (passInput) and runs the next one
+//	applyResult      takes up what the pass recorded: new calls, timers, or the end of the program
+//	dispatch         starts the gated calls that the newest pass issued and that nobody has to decide about
+//	waitForProgress  waits until every call that runs has settled, a timer fired or a decision came; it pauses the
+//	                 execution while all that is left waits for a person
 type execution struct {
 	in        signals.ExecutionInput
 	id        string
@@ -45,51 +57,56 @@ type execution struct {
 	pinned    *signals.Pinned
 	limits    signals.Limits
 
-	passes int
-	nonce  string
-	again  bool // the next pass starts at once
-	more   bool // the running pass goes on where the one before had to end
-	// localTask is the workflow task in which a local pass ended last, by the length of history at its start.
-	localTask int
-	within    bool // a local pass runs, or is about to: this workflow task will not end yet
-	// partial: the newest pass could not list all the calls it is blocked on.
+	passes int    // whose results were taken up
+	nonce  string // of the newest of them
+	// nextPassNow says that the newest pass ended only because its result was full, so that the next one starts at once;
+	// continuing, that the running pass is such a next one.
+	nextPassNow bool
+	continuing  bool
+	// lastLocalPass names the workflow task in which a local pass ended last, by the length of history at its start.
+	lastLocalPass int
+	// inLocalPass says that a local pass runs, or is about to: this workflow task will not end yet.
+	inLocalPass bool
+	// partial says that the newest pass could not list all the calls it is blocked on.
 	partial bool
 
-	// sent is how many bytes of arguments the commands of the workflow task sentTask hold, a task being told as localTask is.
-	sent, sentTask int
+	// taskBytes is how many bytes of arguments the commands of the workflow task taskStart hold. The task is named as
+	// lastLocalPass names one.
+	taskBytes, taskStart int
 
-	// next is the result of the pass after the newest, which the activity of the call before it went on with.
-	next *signals.PassResult
+	// earlyPass is the result of the pass after the newest, if the activity of the call before it went on with that pass.
+	earlyPass *signals.PassResult
 
 	calls   map[int]*call
 	order   []*call // by seq
 	running int     // gated calls dispatched and not settled
-	inline  int
-	gated   int
+	inline  int     // calls that passes made
+	gated   int     // calls that were left to the workflow
 
-	mailboxes []mailbox
-	decisions []signals.Given             // taken since the newest pass started
-	decided   bool                        // one of them needs a pass
-	always    map[string]signals.Decision // approvals for the rest of the execution, by method
-	settled   []signals.Given             // settled since the newest pass started
-	timers    []signals.Timer
-	logs      preview[string]
-	kept      int // bytes of call values held for queries
-	weighed   int // bytes of all decisions
-	untold    int // bytes of those that no pass was told of
+	mailboxes     []mailbox
+	decisions     []signals.Given             // taken since the newest pass started
+	decisionWaits bool                        // one of them needs a pass
+	always        map[string]signals.Decision // approvals for the rest of the execution, by method
+	settled       []signals.Given             // settled since the newest pass started
+	timers        []signals.Timer
+	logs          preview[string]
 
-	status     signals.Status
-	shown      signals.Status   // in the search attributes
-	outcome    *signals.Outcome // newest, nil while running
-	answer     *signals.Outcome // to the decision that led to the newest pass, where it differs from outcome
-	pausedSeqs map[int]bool     // pending in the newest paused outcome
-	attributes bool             // the server knows our search attributes
-	cancelPass workflow.CancelFunc
-	waiters    int
-	pausedAt   int64
-	toldPass   int // newest pass of which connectors were told that it left the execution at rest
-	end        *ending
-	metrics    client.MetricsHandler
+	heldBytes        int // bytes of call values held for queries
+	decisionBytes    int // bytes of all decisions
+	undeliveredBytes int // bytes of the decisions that no pass was told of
+
+	status       signals.Status
+	shown        signals.Status   // in the search attributes
+	outcome      *signals.Outcome // newest, nil while running
+	answer       *signals.Outcome // to the decision that led to the newest pass, where it differs from outcome
+	shownPending map[int]bool     // calls that the newest paused outcome listed as pending
+	attributes   bool             // the server knows our search attributes
+	cancelPass   workflow.CancelFunc
+	waiters      int
+	pausedAt     int64
+	passEndTold  int // newest pass of which connectors were told that it left the execution at rest
+	end          *ending
+	metrics      client.MetricsHandler
 }
 
 // ending is why and how the execution ends.
@@ -108,8 +125,16 @@ type ending struct {
 func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 	info := workflow.GetInfo(ctx)
 	e := &execution{
-		in: in, id: info.WorkflowExecution.ID, startedAt: workflow.Now(ctx).UnixMilli(), calls: map[int]*call{}, always: map[string]signals.Decision{},
-		status: signals.Running, limits: signals.Limits{}.WithDefaults(), pausedSeqs: map[int]bool{}, localTask: -1, within: true,
+		in:            in,
+		id:            info.WorkflowExecution.ID,
+		startedAt:     workflow.Now(ctx).UnixMilli(),
+		calls:         map[int]*call{},
+		always:        map[string]signals.Decision{},
+		status:        signals.Running,
+		limits:        signals.Limits{}.WithDefaults(),
+		shownPending:  map[int]bool{},
+		lastLocalPass: -1,
+		inLocalPass:   true,
 	}
 	if runtime, id, ok := signals.ParseWorkflowID(e.id); ok {
 		e.id = id
@@ -140,8 +165,8 @@ func (e *execution) run(ctx workflow.Context) {
 		if e.end == nil {
 			e.dispatch(ctx)
 		}
-		if e.end == nil && !e.again {
-			e.rest(ctx)
+		if e.end == nil && !e.nextPassNow {
+			e.waitForProgress(ctx)
 		}
 	}
 }
@@ -182,13 +207,13 @@ func (e *execution) checkBudgets(ctx workflow.Context) {
 	}
 }
 
-// rest waits until the next pass is due: all dispatched calls settled, a timer of the program fired, or a decision
+// waitForProgress waits until the next pass is due: all dispatched calls settled, a timer of the program fired, or a decision
 // was taken. With nothing running and something pending the execution is paused meanwhile.
-func (e *execution) rest(ctx workflow.Context) {
+func (e *execution) waitForProgress(ctx workflow.Context) {
 	timers, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	fired := e.startTimer(timers)
-	for e.end == nil && !e.resumable(*fired) {
+	for e.end == nil && !e.hasProgress(*fired) {
 		paused := e.running == 0 && e.anyPending()
 		if paused && e.listening() {
 			e.passEnd(ctx, signals.Paused)
@@ -200,14 +225,14 @@ func (e *execution) rest(ctx workflow.Context) {
 			return
 		}
 		_ = workflow.Await(ctx, func() bool {
-			return e.end != nil || e.resumable(*fired) || !paused && e.running == 0 && e.anyPending() ||
+			return e.end != nil || e.hasProgress(*fired) || !paused && e.running == 0 && e.anyPending() ||
 				paused && e.status != signals.Paused
 		})
 	}
 }
 
-func (e *execution) resumable(timerFired bool) bool {
-	return e.decided || timerFired || e.running == 0 && len(e.settled) > 0
+func (e *execution) hasProgress(timerFired bool) bool {
+	return e.decisionWaits || timerFired || e.running == 0 && len(e.settled) > 0
 }
 
 // startTimer arms a durable timer for the earliest of the program's timers.
@@ -238,10 +263,10 @@ func (e *execution) startTimer(ctx workflow.Context) *bool {
 func (e *execution) pause(ctx, timers workflow.Context) {
 	e.setStatus(ctx, signals.Paused)
 	e.pausedAt = workflow.Now(ctx).UnixMilli()
-	e.pausedSeqs = map[int]bool{}
+	e.shownPending = map[int]bool{}
 	oldest := int64(0)
 	for _, c := range e.pending() {
-		e.pausedSeqs[c.rec.Seq] = true
+		e.shownPending[c.rec.Seq] = true
 		if oldest == 0 || c.requestedAt < oldest {
 			oldest = c.requestedAt
 		}

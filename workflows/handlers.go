@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
@@ -24,10 +25,10 @@ const (
 // handle sets up signals, updates and queries. Each decision comes as a signal and as an update of the same name.
 func (e *execution) handle(ctx workflow.Context) error {
 	return errors.Join(
-		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decide[signals.Approve](e)),
-		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, decide[signals.Reject](e)),
-		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape, decide[signals.Retry](e)),
-		handle(ctx, e, signals.SignalResolve, "Give the result of a pending call. "+resolveShape, decide[signals.Resolve](e)),
+		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decideOne[signals.Approve](e)),
+		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, decideOne[signals.Reject](e)),
+		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape, decideOne[signals.Retry](e)),
+		handle(ctx, e, signals.SignalResolve, "Give the result of a pending call. "+resolveShape, decideOne[signals.Resolve](e)),
 		handle(ctx, e, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, e.rollback),
 		handle(ctx, e, signals.SignalExpire, "End the execution if it is paused.", e.expire),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
@@ -87,19 +88,19 @@ func (e *execution) listen(ctx workflow.Context) {
 				m.drain(ctx)
 			}
 			if cancelled() { // after what was decided before
-				e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
+				e.stop(&ending{status: signals.Failed, message: signals.ExecutionCancelled})
 			}
 		}
 	})
 }
 
-func decide[T signals.Message](e *execution) func(workflow.Context, T) signals.Verdict {
-	return func(ctx workflow.Context, m T) signals.Verdict { return e.take(ctx, m) }
+func decideOne[T signals.Message](e *execution) func(workflow.Context, T) signals.Verdict {
+	return func(ctx workflow.Context, m T) signals.Verdict { return e.decide(ctx, m) }
 }
 
 func (e *execution) admitWaiter() error {
 	if e.waiters >= maxWaiters {
-		return errors.New(busyMessage)
+		return temporal.NewApplicationError(busyMessage, signals.ErrorBusy)
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome 
 		return *o
 	}
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.within }) // perhaps no timer is needed
+	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.inLocalPass }) // perhaps no timer is needed
 	if o := e.answerTo(w); o != nil {
 		return *o
 	}

@@ -23,7 +23,7 @@ func runHook(ctx workflow.Context, name, id string, in signals.HookInput) {
 // listening reports whether any connector wants to know when a pass leaves the execution at rest, and has not been told
 // of the newest.
 func (e *execution) listening() bool {
-	return e.pinned != nil && e.pinned.Hooks.PassEnd && e.toldPass < e.passes
+	return e.pinned != nil && e.pinned.Hooks.PassEnd && e.passEndTold < e.passes
 }
 
 // passEnd tells the connectors that the newest pass left the execution paused or ended; at gates between it does not.
@@ -31,7 +31,7 @@ func (e *execution) passEnd(ctx workflow.Context, status signals.Status) {
 	if !e.listening() {
 		return
 	}
-	e.toldPass = e.passes
+	e.passEndTold = e.passes
 	runHook(ctx, signals.PassEndActivity, fmt.Sprintf("pass-end-%d", e.passes), signals.HookInput{ExecutionID: e.id, Status: status})
 }
 

@@ -48,7 +48,7 @@ func TestWhatIsCounted(t *testing.T) {
 	var lines []string
 	e := &execution{metrics: counted{lines: &lines}, calls: map[int]*call{}, updatedAt: 90_000}
 	e.countPass(signals.PassBlocked)
-	e.noteEntry(signals.Entry{ID: 0, Connector: "c", Method: "m", Class: signals.Read})
+	e.addInlineCall(signals.Entry{ID: 0, Connector: "c", Method: "m", Class: signals.Read})
 	e.settle(&call{rec: signals.Call{Seq: 1, Class: signals.Write}}, signals.Given{ID: 1, Error: &signals.CallError{Name: signals.OutcomeUnknown}})
 	e.settle(&call{rec: signals.Call{Seq: 2}}, signals.Given{ID: 2, Error: &signals.CallError{Name: signals.RejectedError}})
 	waited := &call{requestedAt: 30_000}

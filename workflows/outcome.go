@@ -150,8 +150,8 @@ func (e *execution) action(c *call) signals.PendingAction {
 	if len(c.editedArgs) > 0 {
 		a.ArgsDigest = signals.Digest(c.editedArgs)
 	}
-	if c.needed > 1 {
-		a.ApprovalsNeeded = c.needed
+	if c.approvalsNeeded > 1 {
+		a.ApprovalsNeeded = c.approvalsNeeded
 	}
 	if c.client {
 		a.Resolution = signals.ByClient

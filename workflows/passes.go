@@ -28,8 +28,8 @@ const localBound = 8 * time.Second
 // pass runs one pass and takes up its result.
 func (e *execution) pass(ctx workflow.Context) {
 	input := e.passInput()
-	if r, ok := e.ahead(input); ok {
-		e.absorb(ctx, r, input.Given)
+	if r, ok := e.takeEarlyPass(input); ok {
+		e.applyResult(ctx, r, input.Given)
 		return
 	}
 	ctx, e.cancelPass = workflow.WithCancel(ctx)
@@ -39,7 +39,7 @@ func (e *execution) pass(ctx workflow.Context) {
 		r, err = activityPass(ctx, input, e.passSummary(input))
 	}
 	if err == nil {
-		e.absorb(ctx, r, input.Given)
+		e.applyResult(ctx, r, input.Given)
 		return
 	}
 	e.decisions = append(input.Given, e.decisions...) // what the pass was given is in no result that counts
@@ -48,7 +48,7 @@ func (e *execution) pass(ctx workflow.Context) {
 	}
 }
 
-var errElsewhere = errors.New("the pass does not run inside this workflow task")
+var errNotLocal = errors.New("the pass does not run inside this workflow task")
 
 // localPass tries the pass inside the workflow task: as a local activity, which has the result in history without a
 // single event but its marker. A pass that takes longer, or may not run so on this worker, answers that it goes on as
@@ -57,17 +57,17 @@ var errElsewhere = errors.New("the pass does not run inside this workflow task")
 // Of several local passes in one workflow task the results together could exceed what the server takes, so there is one.
 func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r signals.PassResult, err error) {
 	task := workflow.GetInfo(ctx).GetCurrentHistoryLength()
-	if e.pinned != nil && !e.pinned.LocalPasses || e.more || task == e.localTask {
-		return r, errElsewhere
+	if e.pinned != nil && !e.pinned.LocalPasses || e.continuing || task == e.lastLocalPass {
+		return r, errNotLocal
 	}
-	e.within, input.Code = true, e.in.Code
+	e.inLocalPass, input.Code = true, e.in.Code
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: localBound, Summary: e.passSummary(input), RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	err = workflow.ExecuteLocalActivity(ctx, signals.PassActivity, input).Get(ctx, &r)
-	e.localTask, e.within = workflow.GetInfo(ctx).GetCurrentHistoryLength(), false
+	e.lastLocalPass, e.inLocalPass = workflow.GetInfo(ctx).GetCurrentHistoryLength(), false
 	if err == nil && r.End == signals.PassElsewhere {
-		err = errElsewhere
+		err = errNotLocal
 	}
 	return r, err
 }
@@ -91,15 +91,15 @@ func activityMessage(err error) string {
 }
 
 func (e *execution) passInput() signals.PassInput {
-	e.again, e.more = false, e.again
+	e.nextPassNow, e.continuing = false, e.nextPassNow
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
-		Decided: e.decided, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
+		Decided: e.decisionWaits, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
 	}
-	e.decisions, e.untold, e.decided, e.settled, e.timers = nil, 0, false, nil, nil
+	e.decisions, e.undeliveredBytes, e.decisionWaits, e.settled, e.timers = nil, 0, false, nil, nil
 	for _, c := range e.order {
-		if c.open {
-			c.cleared = !c.pending()
+		if c.unsettled {
+			c.dispatchable = !c.pending()
 			in.Open = append(in.Open, signals.OpenCall{Seq: c.rec.Seq, Pending: c.pending()})
 		}
 	}
@@ -124,10 +124,10 @@ func carry(given []signals.Given) []signals.Given {
 func (e *execution) passSummary(in signals.PassInput) string {
 	settled, approved := 0, 0
 	for _, c := range e.order {
-		if !c.open {
+		if !c.unsettled {
 			settled++
 		}
-		if c.open && c.cleared && !c.dispatched && (c.approved || c.again || c.given != nil) {
+		if c.unsettled && c.dispatchable && !c.dispatched && (c.approved || c.retried || c.resolution != nil) {
 			approved++
 		}
 	}
@@ -141,8 +141,8 @@ func (e *execution) passSummary(in signals.PassInput) string {
 	return text
 }
 
-// absorb takes up the result of a pass that was given what given says.
-func (e *execution) absorb(ctx workflow.Context, r signals.PassResult, given []signals.Given) {
+// applyResult takes up the result of a pass that was given what given says.
+func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, given []signals.Given) {
 	e.passes, e.nonce = r.Pass, r.Nonce
 	e.countPass(r.End)
 	e.updatedAt = workflow.Now(ctx).UnixMilli()
@@ -154,17 +154,17 @@ func (e *execution) absorb(ctx workflow.Context, r signals.PassResult, given []s
 		e.pinned, e.limits, e.attributes = r.Pinned, r.Pinned.Limits.WithDefaults(), e.attributes || r.Pinned.SearchAttributes
 	}
 	for _, entry := range r.Entries {
-		e.noteEntry(entry)
+		e.addInlineCall(entry)
 	}
 	for _, b := range r.Blocked {
-		e.noteBlocked(ctx, b)
+		e.addGatedCall(ctx, b)
 	}
 	for _, line := range r.Logs {
 		e.logs.add(line, len(line))
 	}
 	e.timers = r.Timers
 	e.partial = r.Partial
-	e.again = r.End == signals.PassMore || r.Partial
+	e.nextPassNow = r.End == signals.PassMore || r.Partial
 	switch r.End {
 	case signals.PassCompleted:
 		e.stop(&ending{status: signals.Completed, value: r.Value, omitted: r.Omitted != ""})
@@ -191,9 +191,9 @@ func (e *execution) missing(ctx workflow.Context, r signals.PassResult, given []
 	var kept []signals.Given
 	for _, g := range given {
 		if c := e.calls[g.ID]; g.Kind == signals.GivenDecision {
-			e.takeBack(c, *g.Decision)
+			e.retract(c, *g.Decision)
 		} else if g.Error != nil && g.Error.Name == signals.RejectedError {
-			c.reopen()
+			c.makePending()
 		} else {
 			kept = append(kept, g)
 		}

@@ -131,7 +131,7 @@ func (e *execution) rollback(_ workflow.Context, r signals.Rollback) signals.Ver
 
 func (e *execution) undoable() bool {
 	for _, c := range e.order {
-		if c.rec.Revertable && c.rec.State == signals.Applied {
+		if c.rec.Undoable() {
 			return true
 		}
 	}

@@ -62,7 +62,7 @@ func TestAGivenResultTravelsWithoutArguments(t *testing.T) {
 	b := ask(0)
 	b.Client, b.Approval, b.Args = true, false, json.RawMessage(`"`+strings.Repeat("é", 900_000)+`"`)
 	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
-	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Given.Value, nil }
+	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Resolution.Value, nil }
 	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.Nil(t, r.calls[0].Args)
@@ -76,7 +76,7 @@ func TestAGivenResultKeepsItsArguments(t *testing.T) {
 	b := ask(0)
 	b.Client, b.Approval = true, false
 	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
-	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Given.Value, nil }
+	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Resolution.Value, nil }
 	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`7`)})
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.JSONEq(t, `{"n":0}`, string(r.calls[0].Args))
@@ -201,7 +201,7 @@ func TestAResultThatCannotBeChecked(t *testing.T) {
 		if n <= 12 {
 			return nil, errors.New("the worker was lost")
 		}
-		return in.Given.Value, nil
+		return in.Resolution.Value, nil
 	}
 	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`7`)})
 	r.env.RegisterDelayedCallback(func() {

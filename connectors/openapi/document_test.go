@@ -16,6 +16,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/connectorstest"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/internal/words"
 )
 
@@ -192,7 +193,7 @@ func TestOpenAPIExamples(t *testing.T) {
 			assert.Regexp(t, words.Identifier, m.Name, name)
 			assert.Equal(t, methods[i].Name, m.Name)
 			for _, raw := range []json.RawMessage{m.Arguments(), methods[i].InputSchema, methods[i].OutputSchema, withDefs(m.InputSchema, defs), withDefs(m.OutputSchema, defs)} {
-				err := connectors.CheckSchema(raw)
+				err := validate.Schema(raw)
 				assert.NoError(t, err, "%s %s", name, raw)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/connectorstest"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/internal/words"
 )
 
@@ -167,7 +168,7 @@ type fixed struct {
 func checkExercised(t *testing.T, b *connectors.Bound, m connectors.Method) {
 	assert.Regexp(t, words.Identifier, b.Method.Name)
 	for _, raw := range []json.RawMessage{b.InputSchema, b.OutputSchema, m.Arguments()} {
-		err := connectors.CheckSchema(raw)
+		err := validate.Schema(raw)
 		assert.NoError(t, err, "%s: %s", b.Method.Name, raw)
 	}
 	for _, value := range []string{`"a"`, `7`, `["x",null]`, `{"k":[1]}`, wireABC} {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/validate"
 )
 
 // largeDocuments names a folder with documents that are too large to be kept
@@ -72,7 +73,7 @@ func measure(t *testing.T, file string) {
 	began = time.Now()
 	for _, m := range methods {
 		for _, raw := range [][]byte{m.InputSchema, m.OutputSchema} {
-			err := connectors.CheckSchema(raw)
+			err := validate.Schema(raw)
 			assert.NoError(t, err, m.Name)
 		}
 	}
@@ -132,7 +133,7 @@ func checkAll(t *testing.T, catalogues []*connectors.LargeCatalogue) {
 				continue
 			}
 			arguments := m.Arguments()
-			err := connectors.CheckSchema(arguments)
+			err := validate.Schema(arguments)
 			if !assert.NoError(t, err, "%s %.500s", m.Name, arguments) {
 				return
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/connectorstest"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/validate"
 )
 
 // written is what a schema becomes in a method's arguments.
@@ -20,7 +21,7 @@ func written(t *testing.T, version, schema string) string {
 		"components":{"schemas":{"A":{"type":"string"},"Loop":{"$ref":"#/components/schemas/Loop2"},"Loop2":{"$ref":"#/components/schemas/Loop"},"a/b c":{"type":"integer"}}}}`
 	methods, err := New("api", Options{Data: []byte(data)}).Methods(t.Context())
 	require.NoError(t, err)
-	err = connectors.CheckSchema(methods[0].InputSchema)
+	err = validate.Schema(methods[0].InputSchema)
 	require.NoError(t, err)
 	return string(rawjson.Path(methods[0].InputSchema, "properties", "body"))
 }
@@ -155,9 +156,9 @@ func TestOpenAPISchemasAreCut(t *testing.T) {
 	require.NoError(t, err)
 	arguments := large.Methods[0].Arguments()
 	assert.Less(t, len(arguments), maxInputDefs+2000)
-	require.NoError(t, connectors.CheckSchema(arguments))
-	assert.Empty(t, connectors.CheckValue(arguments, json.RawMessage(`{"body":{"next":{"next":{}}}}`)))
-	assert.NotEmpty(t, connectors.CheckValue(arguments, json.RawMessage(`{"body":{"next":{"next":{"next":1}}}}`)))
+	require.NoError(t, validate.Schema(arguments))
+	assert.Empty(t, validate.Value(arguments, json.RawMessage(`{"body":{"next":{"next":{}}}}`)))
+	assert.NotEmpty(t, validate.Value(arguments, json.RawMessage(`{"body":{"next":{"next":{"next":1}}}}`)))
 	assert.NotNil(t, rawjson.Path(large.Definitions(), "$defs", "S399"))
 }
 

@@ -1,6 +1,8 @@
-// Package rawjson reads and writes JSON in place, without decoding it.
+// Package rawjson reads and writes JSON in place, without decoding it: a large document decoded into Go values costs
+// seconds and many times its size, and most of it is never looked at. The order of members is kept.
 //
-// Its rule: what it is given is valid and, unless a function says otherwise, compact, as Compact makes it.
+// Its rule: what it is given is valid JSON without white space around it. Values that it hands out are parts of what it
+// was given.
 package rawjson
 
 import (
@@ -11,10 +13,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 )
-
-// Documents are kept as compact JSON and read in place: decoded into Go values
-// a large one costs seconds and many times its size, and most of it is never
-// looked at. The functions below rely on that form, which Compact gives.
 
 var errNotJSON = errors.New("it is not valid JSON")
 
@@ -32,58 +30,68 @@ func Compact(data []byte) ([]byte, error) {
 	return bytes.Clone(compact), nil
 }
 
-// SkipValue gives the index behind the value that starts at i.
-func SkipValue(raw []byte, i int) int {
-	for depth := 0; i < len(raw); {
-		switch raw[i] {
-		case '"':
-			i = SkipString(raw, i)
-		case '{', '[':
-			depth++
-			i++
-			continue
-		case '}', ']':
-			depth--
-			i++
-		case ',', ':':
-			i++
-			continue
-		default:
-			i = SkipLiteral(raw, i)
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return len(raw)
-}
-
-func SkipLiteral(raw []byte, i int) int {
-	for i < len(raw) {
-		switch raw[i] {
-		case ',', '}', ']', ':', '"', '{', '[':
-			return i
-		}
-		i++
-	}
-	return i
-}
-
 // Members visits the members of an object, in order; anything else has none.
 func Members(raw []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		if !IsObject(raw) {
 			return
 		}
-		for i := 1; i < len(raw) && raw[i] == '"'; i++ {
-			colon := SkipString(raw, i)
-			end := SkipValue(raw, colon+1)
-			if !yield(Text(raw[i:colon]), raw[colon+1:end]) {
+		for i := SkipSpace(raw, 1); i < len(raw) && raw[i] == '"'; {
+			end := SkipString(raw, i)
+			key := Text(raw[i:end])
+			i = SkipSpace(raw, SkipSpace(raw, end)+1)
+			end = SkipValue(raw, i)
+			if !yield(key, raw[i:end]) {
 				return
 			}
-			i = end
+			i = skipComma(raw, end)
 		}
 	}
+}
+
+// Entry is a member of an object.
+type Entry struct {
+	Key   string
+	Value []byte
+}
+
+// Entries lists the members of an object. As in JavaScript, of a repeated key the first place and the last value count.
+func Entries(raw []byte) []Entry {
+	var list []Entry
+	for key, value := range Members(raw) {
+		list = append(list, Entry{key, value})
+	}
+	if !repeats(list) {
+		return list
+	}
+	at := make(map[string]int, len(list))
+	kept := list[:0]
+	for _, m := range list {
+		if i, seen := at[m.Key]; seen {
+			kept[i].Value = m.Value
+			continue
+		}
+		at[m.Key] = len(kept)
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// manyEntries is how many make a map cheaper than to compare each with each.
+const manyEntries = 24
+
+func repeats(list []Entry) bool {
+	if len(list) > manyEntries {
+		return true // may repeat: a map will tell
+	}
+	for i := range list {
+		for j := range i {
+			if list[i].Key == list[j].Key {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Elements visits the elements of an array; anything else has none.
@@ -92,27 +100,45 @@ func Elements(raw []byte) iter.Seq[[]byte] {
 		if !IsArray(raw) {
 			return
 		}
-		for i := 1; i < len(raw) && raw[i] != ']'; i++ {
+		for i := SkipSpace(raw, 1); i < len(raw) && raw[i] != ']'; {
 			end := SkipValue(raw, i)
 			if !yield(raw[i:end]) {
 				return
 			}
-			i = end
+			i = skipComma(raw, end)
 		}
 	}
 }
 
-func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
-func IsArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
-func IsText(raw []byte) bool   { return len(raw) > 0 && raw[0] == '"' }
-func IsTrue(raw []byte) bool   { return string(raw) == "true" }
-func IsNull(raw []byte) bool   { return string(raw) == "null" }
+// List is the elements of an array; ok tells an empty one from no array.
+func List(raw []byte) (list [][]byte, ok bool) {
+	for element := range Elements(raw) {
+		list = append(list, element)
+	}
+	return list, IsArray(raw)
+}
 
+// IsObject and the like tell by the first byte what a value is.
+func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// IsArray tells an array.
+func IsArray(raw []byte) bool { return len(raw) > 0 && raw[0] == '[' }
+
+// IsText tells a string.
+func IsText(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
+
+// IsTrue tells true.
+func IsTrue(raw []byte) bool { return string(raw) == "true" }
+
+// IsNull tells null.
+func IsNull(raw []byte) bool { return string(raw) == "null" }
+
+// IsNumber tells a number.
 func IsNumber(raw []byte) bool {
 	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
-// Member is the value of one member, nil when there is none.
+// Member is the value of one member, nil when there is none; of a repeated one the first.
 func Member(raw []byte, name string) []byte {
 	for key, value := range Members(raw) {
 		if key == name {
@@ -127,34 +153,6 @@ func Path(raw []byte, names ...string) []byte {
 	for _, name := range names {
 		raw = Member(raw, name)
 	}
-	return raw
-}
-
-// Text is the content of a string literal, empty for anything else.
-func Text(raw []byte) string {
-	if !IsText(raw) || len(raw) < 2 {
-		return ""
-	}
-	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var text string
-	_ = json.Unmarshal(raw, &text) // valid already, and half a surrogate pair is replaced
-	return text
-}
-
-func Texts(raw []byte) (list []string) {
-	for element := range Elements(raw) {
-		if IsText(element) {
-			list = append(list, Text(element))
-		}
-	}
-	return list
-}
-
-// Quote is the string literal of a text.
-func Quote(text string) []byte {
-	raw, _ := Marshal(text) // strings always can be
 	return raw
 }
 
@@ -176,29 +174,30 @@ func Step(raw []byte, step string) []byte {
 	return nil
 }
 
-// Object writes an object member by member.
-type Object struct{ Raw []byte }
-
-func (o *Object) Add(name string, value []byte) {
-	o.Raw = append(append(o.Raw, ','), Quote(name)...)
-	o.Raw = append(append(o.Raw, ':'), value...)
-}
-
-func (o *Object) Empty() bool { return len(o.Raw) == 0 }
-
-func (o *Object) Bytes() []byte {
-	if o.Empty() {
-		return []byte("{}")
+// String is the content of a string literal; ok is false for anything else.
+func String(raw []byte) (text string, ok bool) {
+	if !IsText(raw) || len(raw) < 2 {
+		return "", false
 	}
-	return append(append([]byte{'{'}, o.Raw[1:]...), '}')
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner), true
+	}
+	err := json.Unmarshal(raw, &text) // half a surrogate pair is replaced
+	return text, err == nil
 }
 
-// Array writes an array of what is JSON already.
-func Array(elements [][]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(elements, []byte{','})...), ']')
+// Text is the content of a string literal, empty for anything else.
+func Text(raw []byte) string {
+	text, _ := String(raw)
+	return text
 }
 
-func TextArray(texts []string) []byte {
-	raw, _ := Marshal(texts)
-	return raw
+// Texts are the strings of an array, without what else it holds.
+func Texts(raw []byte) (list []string) {
+	for element := range Elements(raw) {
+		if text, ok := String(element); ok {
+			list = append(list, text)
+		}
+	}
+	return list
 }

@@ -1,46 +1,19 @@
 package rawjson
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "bytes"
 
-// Marshal is json.Marshal that leaves <, > and & alone.
-func Marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+// Positions in a text: each function takes an index and gives the one behind what stands there.
+
+// SkipSpace steps over white space.
+func SkipSpace(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r') {
+		i++
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return i
 }
 
-// EachNumber visits the number tokens of valid JSON.
-func EachNumber(raw []byte, visit func(from, to int)) {
-	for i := 0; i < len(raw); {
-		c := raw[i]
-		switch {
-		case c == '"':
-			i = SkipString(raw, i)
-		case c == '-' || c >= '0' && c <= '9':
-			from := i
-			for i < len(raw) && isNumberByte(raw[i]) {
-				i++
-			}
-			visit(from, i)
-		default:
-			i++
-		}
-	}
-}
-
-func isNumberByte(c byte) bool {
-	return c >= '0' && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'
-}
-
-// SkipString gives the index behind the string literal that starts at i. Most of a document is prose, so looking for the
-// quote alone is several times faster than looking at each byte.
+// SkipString steps over the string literal that starts at i. Most of a document is prose, so looking for the quote alone
+// is several times faster than looking at each byte.
 func SkipString(raw []byte, i int) int {
 	for i++; i < len(raw); {
 		quote := bytes.IndexByte(raw[i:], '"')
@@ -58,18 +31,70 @@ func SkipString(raw []byte, i int) int {
 	return len(raw)
 }
 
-// IsDigits accepts one or more decimal digits and nothing else.
-func IsDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
+// SkipValue steps over the value that starts at i.
+func SkipValue(raw []byte, i int) int {
+	for depth := 0; i < len(raw); {
+		switch raw[i] {
+		case '"':
+			i = SkipString(raw, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\t', '\r':
+			i++
+			continue
+		default:
+			i = SkipLiteral(raw, i)
+		}
+		if depth == 0 {
+			return i
 		}
 	}
-	return len(b) > 0
+	return len(raw)
 }
 
-// HasHugeNumber finds exponents beyond a double's: the validator computes with
-// exact fractions, and 1e999999999 would take gigabytes.
+// SkipLiteral steps over a number, true, false or null.
+func SkipLiteral(raw []byte, i int) int {
+	for i < len(raw) {
+		switch raw[i] {
+		case ',', '}', ']', ':', '"', '{', '[', ' ', '\n', '\t', '\r':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// skipComma steps over what separates two values.
+func skipComma(raw []byte, i int) int {
+	if i = SkipSpace(raw, i); i < len(raw) && raw[i] == ',' {
+		i = SkipSpace(raw, i+1)
+	}
+	return i
+}
+
+// EachNumber visits the number tokens.
+func EachNumber(raw []byte, visit func(from, to int)) {
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch {
+		case c == '"':
+			i = SkipString(raw, i)
+		case c == '-' || c >= '0' && c <= '9':
+			from := i
+			i = SkipLiteral(raw, i)
+			visit(from, i)
+		default:
+			i++
+		}
+	}
+}
+
+// HasHugeNumber finds exponents beyond a double's: who computes with exact fractions would need gigabytes for 1e999999999.
 func HasHugeNumber(raw []byte) bool {
 	huge := false
 	EachNumber(raw, func(from, to int) {
@@ -78,4 +103,14 @@ func HasHugeNumber(raw []byte) bool {
 		}
 	})
 	return huge
+}
+
+// IsDigits accepts one or more decimal digits and nothing else.
+func IsDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
 }

@@ -188,9 +188,6 @@ func (c *Console) apiExecution(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if record == nil {
-		return notFound("there is no execution %q in runtime %q", id, r.Name)
-	}
 	writeJSON(v, http.StatusOK, publicRecord(*record))
 	return nil
 }

@@ -145,7 +145,7 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 		done, err := r.Client.Cancel(ctx, d.Execution)
 		return refusal(done, "The execution has ended already.", err)
 	case actionRollback:
-		undone, err := r.Client.RollbackWith(ctx, d.Execution, signals.Rollback{By: by, AssertedBy: asserted, Note: d.Note})
+		undone, err := r.Client.Rollback(ctx, d.Execution, signals.Rollback{By: by, AssertedBy: asserted, Note: d.Note})
 		if err == nil {
 			err = undone.Err()
 		}
@@ -158,7 +158,7 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 	if err := message.Check(); err != nil {
 		return badRequest("%v", err)
 	}
-	verdict, err := r.Client.Send(ctx, d.Execution, message)
+	verdict, err := r.Client.Decide(ctx, d.Execution, message)
 	return refusal(verdict.Accepted, verdict.Error, err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/temporal-codemode/codemode"
 )
@@ -28,6 +29,12 @@ func forbidden(format string, args ...any) error {
 	return failed(http.StatusForbidden, format, args...)
 }
 
+// sentence writes an error's text as pages do.
+func sentence(text string) string {
+	text = strings.TrimSuffix(text, ": "+codemode.ErrNotFound.Error())
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
 // statusOf is the status for an error, and the text that strangers may read.
 func statusOf(err error) (int, string) {
 	var f *failure
@@ -41,7 +48,7 @@ func statusOf(err error) (int, string) {
 	case errors.As(err, &noServer):
 		return http.StatusServiceUnavailable, "Temporal does not answer."
 	case errors.Is(err, codemode.ErrNotFound):
-		return http.StatusNotFound, "There is no such execution."
+		return http.StatusNotFound, sentence(err.Error())
 	}
 	return http.StatusBadGateway, "Temporal or a worker failed to answer: " + err.Error()
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,7 +76,7 @@ func (f *fake) take(id string, seq int) bool {
 	return false
 }
 
-func (f *fake) Send(_ context.Context, id string, m signals.Message) (signals.Verdict, error) {
+func (f *fake) Decide(_ context.Context, id string, m signals.Message) (signals.Verdict, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	seq := 0
@@ -95,7 +96,7 @@ func (f *fake) Send(_ context.Context, id string, m signals.Message) (signals.Ve
 	return signals.Verdict{Accepted: true}, nil
 }
 
-func (f *fake) RollbackWith(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {
+func (f *fake) Rollback(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {
 	f.rollbacks = append(f.rollbacks, r)
 	return signals.RollbackResult{Reverted: []int{0}}, nil
 }
@@ -104,7 +105,7 @@ func (f *fake) Cancel(context.Context, string) (bool, error) { return false, nil
 
 func (f *fake) Show(_ context.Context, id string) (*signals.Record, error) {
 	if f.err != nil || !strings.HasPrefix(id, "exec_") {
-		return nil, f.err
+		return nil, cmp.Or(f.err, codemode.ErrNotFound)
 	}
 	args := json.RawMessage(fmt.Sprintf(`{"password":%q,"n":1}`, secret))
 	return &signals.Record{

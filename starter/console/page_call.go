@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -94,7 +94,7 @@ func (c *Console) reviewPage(v *visit) error {
 		return c.show(v, http.StatusUnprocessableEntity, "call", item.Connector+"."+item.Method, view)
 	}
 	actual := restore(edited, item.Current())
-	if problem := connectors.CheckValue(schemaOf(view.Method), actual); problem != "" {
+	if problem := validate.Value(schemaOf(view.Method), actual); problem != "" {
 		view.Problem = problem
 		view.JSON = indent(edited)
 		return c.show(v, http.StatusUnprocessableEntity, "call", item.Connector+"."+item.Method, view)

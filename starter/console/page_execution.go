@@ -56,9 +56,6 @@ func (c *Console) executionPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if record == nil {
-		return notFound("There is no execution %q in runtime %q.", id, r.Name)
-	}
 	passes, err := r.Client.Timeline(v.context(), id)
 	if err != nil {
 		return err
@@ -109,7 +106,7 @@ func newExecutionView(record *signals.Record, passes []codemode.Pass) executionV
 		failed := record.Position != nil && record.Position.Line == n+1
 		view.Lines = append(view.Lines, codeLine{Number: n + 1, Text: signals.Visible(text), Calls: byLine[n+1], Failed: failed})
 	}
-	view.Events, view.Undo = events(passes, bySeq), undoPlan(record.Log)
+	view.Events, view.Undo = events(passes, bySeq), signals.UndoOrder(record.Log)
 	return view
 }
 
@@ -132,20 +129,6 @@ func events(passes []codemode.Pass, calls map[int]signals.Call) []event {
 		list = append(list, event{Pass: &p, Made: find(p.Made), Issued: find(p.Issued)})
 	}
 	return list
-}
-
-// undoPlan lists what a rollback would undo: what took effect and can be undone, the last one first.
-func undoPlan(calls []signals.Call) []signals.Call {
-	var plan []signals.Call
-	for _, call := range calls {
-		if call.State == signals.Applied && call.Revertable && call.RevertedAt == 0 {
-			plan = append(plan, call)
-		}
-	}
-	slices.SortStableFunc(plan, func(a, b signals.Call) int {
-		return cmp.Or(cmp.Compare(b.SettledAt, a.SettledAt), cmp.Compare(b.Seq, a.Seq))
-	})
-	return plan
 }
 
 // passEnds says why passes end.

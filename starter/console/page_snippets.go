@@ -49,9 +49,6 @@ func (c *Console) snippetPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		return notFound("There is no such snippet, or not in that version.")
-	}
 	versions, err := r.Client.SnippetVersions(v.context(), name)
 	if err != nil {
 		return err

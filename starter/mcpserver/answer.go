@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/internal/truncate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -46,7 +46,7 @@ func (d *door) answer(out signals.Outcome, err error) *mcp.CallToolResult {
 func (d *door) tell(out signals.Outcome) told {
 	t := told{
 		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position,
-		Error: discovery.TruncateResponse(out.Error, discovery.TruncateOptions{MaxTokens: d.Tokens / 2}),
+		Error: truncate.Response(out.Error, truncate.Options{MaxTokens: d.Tokens / 2}),
 	}
 	switch out.Status {
 	case signals.Running:
@@ -57,11 +57,11 @@ func (d *door) tell(out signals.Outcome) told {
 	rest := d.Tokens - len(t.Error)/4
 	if len(out.Logs) > 0 {
 		logs, _ := signals.Marshal(out.Logs)
-		t.Logs = discovery.TruncateResult(logs, discovery.TruncateOptions{MaxTokens: rest / 4})
+		t.Logs = truncate.Result(logs, truncate.Options{MaxTokens: rest / 4})
 		rest -= len(t.Logs) / 4
 	}
 	if len(out.Result) > 0 {
-		t.Result = discovery.TruncateResult(out.Result, discovery.TruncateOptions{MaxTokens: rest})
+		t.Result = truncate.Result(out.Result, truncate.Options{MaxTokens: rest})
 	}
 	if out.Partial {
 		t.Message = strings.TrimSpace(t.Message + " Parts of this outcome were left out for their size; the execution's record has them.")
@@ -76,8 +76,8 @@ func (d *door) shownPending(out signals.Outcome) []pending {
 	list := out.Pending[:min(len(out.Pending), maxPending)]
 	shown := make([]pending, len(list))
 	for i, p := range list {
-		budget := discovery.TruncateOptions{MaxTokens: d.Tokens / 2 / len(list)}
-		shown[i] = pending{Seq: p.Seq, Method: p.Connector + "." + p.Method, Args: discovery.TruncateResult(p.Args, budget)}
+		budget := truncate.Options{MaxTokens: d.Tokens / 2 / len(list)}
+		shown[i] = pending{Seq: p.Seq, Method: p.Connector + "." + p.Method, Args: truncate.Result(p.Args, budget)}
 	}
 	return shown
 }

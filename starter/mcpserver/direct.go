@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/internal/truncate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -115,7 +115,7 @@ func (d *door) plainAnswer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}
-	text := discovery.TruncateResult(value, discovery.TruncateOptions{MaxTokens: d.Tokens})
+	text := truncate.Result(value, truncate.Options{MaxTokens: d.Tokens})
 	var plainText string
 	if json.Unmarshal(text, &plainText) != nil {
 		plainText = string(text)

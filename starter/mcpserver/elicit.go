@@ -40,7 +40,11 @@ func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Ou
 		replies <- reply{r, err}
 	}()
 	go func() {
-		if o, err := s.Runtime.Wait(asking, out.ExecutionID, out.Pass); err == nil {
+		durable, ok := s.Runtime.(Durable)
+		if !ok {
+			return
+		}
+		if o, err := durable.Wait(asking, out.ExecutionID, out.Pass); err == nil {
 			elsewhere <- o
 		}
 	}()
@@ -59,14 +63,17 @@ func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Ou
 
 func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.ElicitationResult) (signals.Outcome, bool, error) {
 	verdict, err := f.read(r)
+	durable, lasts := s.Runtime.(Durable)
 	switch {
+	case !lasts: // nothing of it can be pending
+		return out, true, nil
 	case err != nil:
 		f.action.Refused = err.Error()
 		out.Pending[0] = f.action
 		return out, false, nil // ask again and say why
 	case verdict.decision == approve:
 		next, err := s.await(ctx, out.ExecutionID, func(ctx context.Context) (signals.Outcome, error) {
-			return s.Runtime.Approve(ctx, out.ExecutionID, signals.Approve{
+			return durable.Approve(ctx, out.ExecutionID, signals.Approve{
 				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: verdict.args, Note: verdict.note, By: s.by(), AssertedBy: s.asserted,
 			})
 		})
@@ -75,7 +82,7 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 		}
 		return next, false, err
 	case verdict.decision == reject:
-		_, err := s.Runtime.Reject(ctx, out.ExecutionID, signals.Reject{Seq: &f.action.Seq, Reason: verdict.note, By: s.by(), AssertedBy: s.asserted})
+		_, err := durable.Reject(ctx, out.ExecutionID, signals.Reject{Seq: &f.action.Seq, Reason: verdict.note, By: s.by(), AssertedBy: s.asserted})
 		if err != nil {
 			return out, true, err
 		}
@@ -83,10 +90,6 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 		return next, false, err
 	}
 	return out, true, nil
-}
-
-func (s *session) latest(ctx context.Context, id string) (signals.Outcome, error) {
-	return s.await(ctx, id, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Wait(ctx, id, 0) })
 }
 
 // by is the claim that a decision carries.
@@ -102,7 +105,7 @@ func (s *session) by() string {
 
 func (s *session) schemaOf(ctx context.Context, a signals.PendingAction) json.RawMessage {
 	m, err := s.Runtime.Method(ctx, a.Connector, a.Method)
-	if err != nil || m == nil {
+	if err != nil {
 		return nil // the worker that makes the call checks what a person writes, in any case
 	}
 	return m.InputSchema

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -27,17 +28,22 @@ const (
 // Surfaces are all of them.
 var Surfaces = []Surface{Codemode, UTCP, Direct}
 
-// Runtime runs programs: a codemode.Client, or a codemode.Once.
+// Runtime runs programs: a codemode.Client, or a local.Runner.
 type Runtime interface {
 	Execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error)
-	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
-	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
-	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
-	Cancel(ctx context.Context, id string) (bool, error)
 	Tool(ctx context.Context, o codemode.ToolOptions) (signals.Tool, error)
 	Method(ctx context.Context, connector, method string) (*signals.Method, error)
 	Methods(ctx context.Context) ([]signals.Method, error)
 	Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error)
+}
+
+// Durable is a Runtime whose executions outlive the call that started them, so that they can be waited for and decided.
+type Durable interface {
+	Runtime
+	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
+	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
+	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
+	Cancel(ctx context.Context, id string) (bool, error)
 }
 
 // Options of a server. Only Runtime is required.
@@ -86,13 +92,13 @@ func New(ctx context.Context, o Options) (*server.MCPServer, error) {
 	options := []server.ServerOption{server.WithToolCapabilities(true), server.WithRecovery(), server.WithElicitation()}
 	switch d.Surface {
 	case Codemode:
-		d.mcp = server.NewMCPServer("codemode", "1.0.0", append(options, server.WithToolFilter(d.describe))...)
+		d.mcp = server.NewMCPServer("codemode", version.Number, append(options, server.WithToolFilter(d.describe))...)
 		d.mcp.AddTool(codemodeTool(), d.runProgram)
 	case UTCP:
-		d.mcp = server.NewMCPServer("CodeMode-MCP", "1.0.0", options...)
+		d.mcp = server.NewMCPServer("CodeMode-MCP", version.Number, options...)
 		d.addUTCP()
 	case Direct:
-		d.mcp = server.NewMCPServer("codemode", "1.0.0", options...)
+		d.mcp = server.NewMCPServer("codemode", version.Number, options...)
 		return d.mcp, d.addMethods(ctx)
 	default:
 		return nil, fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)

@@ -55,8 +55,19 @@ func (s *session) outcome(ctx context.Context, id string) (signals.Outcome, erro
 	if err := signals.CheckExecutionID(id); err != nil {
 		return signals.ErrorOutcome(id, err.Error()), nil
 	}
-	out, err := s.await(ctx, id, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Wait(ctx, id, 0) })
+	out, err := s.latest(ctx, id)
 	return s.decided(ctx, out, err)
+}
+
+// latest is the newest outcome of an execution. One that did not outlive its call is not found.
+func (s *session) latest(ctx context.Context, id string) (signals.Outcome, error) {
+	return s.await(ctx, id, func(ctx context.Context) (signals.Outcome, error) {
+		durable, ok := s.Runtime.(Durable)
+		if !ok {
+			return signals.Outcome{}, codemode.ErrNotFound
+		}
+		return durable.Wait(ctx, id, 0)
+	})
 }
 
 // await does something that takes long, tells the client so, and gives up waiting in time for the client to be told.

@@ -9,8 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/utcp"
+	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -61,7 +61,7 @@ func (d *door) addUTCP() {
 		checked := t.schema("")
 		d.mcp.AddTool(tool, func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			given := arguments(request)
-			if problems := connectors.CheckValue(checked, given); problems != "" {
+			if problems := validate.Value(checked, given); problems != "" {
 				return failed("MCP error -32602: Invalid arguments for tool %s: %s", t.name, problems), nil
 			}
 			var in utcpInput
@@ -181,7 +181,9 @@ func (d *door) abandon(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_, _ = d.Runtime.Cancel(ctx, id) // an execution that cannot be reached now ends by its own limits
+	if durable, ok := d.Runtime.(Durable); ok {
+		_, _ = durable.Cancel(ctx, id) // an execution that cannot be reached now ends by its own limits
+	}
 }
 
 func (d *door) pausedChain(out signals.Outcome) string {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/starter/local"
 )
 
 // benchDoors measures starter mcp --surface utcp over standard input and output, as RLM uses it: how long it takes to
@@ -37,7 +38,7 @@ func benchDoors(ctx context.Context, o options, out io.Writer) error {
 		return fmt.Errorf("build the starter: %w\n%s", err, text)
 	}
 	b := &doors{starter: starter, address: s.server.Address(), runs: 20 * o.rounds}
-	if b.plain, err = codemode.NewOnce(ctx, codemode.OnceOptions{Connectors: []connectors.Connector{store()}}); err != nil {
+	if b.plain, err = local.New(ctx, local.Options{Connectors: []connectors.Connector{store()}}); err != nil {
 		return err
 	}
 	defer func() { _ = b.plain.Close() }()
@@ -55,7 +56,7 @@ func benchDoors(ctx context.Context, o options, out io.Writer) error {
 type doors struct {
 	starter, address string
 	runs             int
-	plain            *codemode.Once
+	plain            *local.Runner
 }
 
 // open starts the door and shakes hands. It gets no more of the environment than RLM passes on.

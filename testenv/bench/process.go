@@ -21,6 +21,7 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // workerArg makes this binary one of the two workers: they have processes of their own, so that their processor time
@@ -106,11 +107,11 @@ func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
 		registerBaseline(w)
 		return w, nil
 	}
-	o := codemode.Options{Connectors: []connectors.Connector{store()}}
+	o := codemodeworker.Options{Connectors: []connectors.Connector{store()}}
 	if c.InProcess {
 		o.Executor = &sandbox.InProcess{}
 	}
-	return codemode.NewWorker(context.Background(), t, o)
+	return codemodeworker.New(context.Background(), t, o)
 }
 
 // processorTime is what the worker has used, with its sandbox children, those that have ended too; 0 where the system does not tell.

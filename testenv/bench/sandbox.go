@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // sandboxRow is one line of `bench sandbox`. Goal is empty where there is none.
@@ -169,7 +170,7 @@ func replayHere(calls int) error {
 	p := sandbox.Pass{Code: "let t = 0; for (let i = 0; i < " + strconv.Itoa(calls) + "; i++) t += (await store.echo({i})).i; return t"}
 	for i := range calls {
 		raw := json.RawMessage(fmt.Sprintf(`{"i":%d}`, i))
-		p.Log = append(p.Log, sandbox.Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})
+		p.Log = append(p.Log, signals.Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})
 	}
 	x := &sandbox.InProcess{}
 	if err := runPass(x, tiny(0)); err != nil {

@@ -120,7 +120,7 @@ func (a *actor) take(ctx context.Context, o signals.Outcome, one signals.Pending
 func (a *actor) rollback(ctx context.Context) error {
 	a.rolledBack = true
 	return a.insist(ctx, func(ctx context.Context) error {
-		r, err := a.client.Rollback(ctx, a.id, person)
+		r, err := a.client.Rollback(ctx, a.id, signals.Rollback{By: person})
 		if err == nil && len(r.Failed) > 0 {
 			err = fmt.Errorf("call %d was not undone: %s", r.Failed[0].Seq, r.Failed[0].Error)
 		}

@@ -11,10 +11,10 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/testenv/chaos/ledger"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // The parts that this binary plays.
@@ -71,7 +71,7 @@ func playWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := codemode.NewWorker(ctx, c, codemode.Options{
+	w, err := codemodeworker.New(ctx, c, codemodeworker.Options{
 		Runtime:    os.Getenv(runtimeVar),
 		Connectors: []connectors.Connector{shopConnector(), depot},
 		Rules:      map[string][]connectors.Rule{"depot": depotRules},

@@ -48,7 +48,9 @@ func TestSnippets(t *testing.T) {
 
 	require.Contains(t, text(t, 0, "snippet", "delete", name), "deleted "+name)
 	require.Equal(t, 4, starter(t, "", "snippet", "delete", name).code)
-	require.Contains(t, text(t, 4, "snippet", "show", name), "No snippet")
+	missing := starter(t, "", "snippet", "show", name)
+	require.Equal(t, 4, missing.code)
+	require.Contains(t, missing.stderr, "there is no snippet")
 	require.JSONEq(t, `{"error":"Snippet \"`+name+`\" not found."}`, string(run(t, 0, `return codemode.run("`+name+`")`).Result))
 }
 

@@ -291,13 +291,13 @@ func TestUnknownExecution(t *testing.T) {
 		for _, verb := range []string{"approve", "wait"} {
 			o := outcome(t, 4, verb, id)
 			require.Equal(t, signals.ErrorOutcome(id, want), o)
-			require.Contains(t, text(t, 4, verb, id), want)
+			require.Contains(t, starter(t, "", verb, id).stderr, `there is no execution "`+id+`"`)
 		}
 		for verb, document := range map[string]string{"reject": "false\n", "cancel": "false\n", "show": "null\n", "pending": "[]\n"} {
 			r := starter(t, "", verb, id, "--json")
 			require.Equal(t, 4, r.code, verb)
 			require.Equal(t, document, r.stdout, verb)
-			require.Contains(t, text(t, 4, verb, id), `No execution "`+id+`"`)
+			require.Contains(t, starter(t, "", verb, id).stderr, `there is no execution "`+id+`"`)
 		}
 	}
 }

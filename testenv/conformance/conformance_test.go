@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/testenv/conformance"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 const (
@@ -69,6 +69,6 @@ func startRunner(t *testing.T) *conformance.Runner {
 	c, err := conformance.Dial(s.Address())
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	_ = codemode.EnsureSearchAttributes(ctx, c, "") // here, so that workers do not race for it
+	_ = codemodeworker.EnsureSearchAttributes(ctx, c) // here, so that workers do not race for it
 	return conformance.NewRunner(c, s.Address())
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/types"
+	"github.com/temporal-codemode/codemode/internal/tool"
+	"github.com/temporal-codemode/codemode/internal/truncate"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -39,9 +41,17 @@ func (features) Options(o options, c *codemode.ClientOptions) error {
 	return nil
 }
 
+// done answers as the reference does: whether there was something.
+func done(err error) (bool, error) {
+	if errors.Is(err, codemode.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Rollback of an execution that does not exist does nothing.
 func (features) Rollback(ctx context.Context, c *codemode.Client, id string) (failed string, err error) {
-	r, err := c.Rollback(ctx, id, "")
+	r, err := c.Rollback(ctx, id, signals.Rollback{})
 	if err == nil && r.Err() != nil {
 		failed = r.Err().Error()
 	}
@@ -60,7 +70,7 @@ func (features) Prune(ctx context.Context, c *codemode.Client, keep int) (any, e
 }
 
 func (features) Delete(ctx context.Context, c *codemode.Client, id string) (any, error) {
-	return c.Delete(ctx, id)
+	return done(c.Delete(ctx, id))
 }
 
 func (features) Search(ctx context.Context, c *codemode.Client, query string) (any, error) {
@@ -77,7 +87,7 @@ func (features) Tool(ctx context.Context, c *codemode.Client, t toolOptions) (st
 }
 
 func (features) Validate(input json.RawMessage) (any, error) {
-	return discovery.ValidateToolInput(input), nil
+	return tool.CheckInput(input), nil
 }
 
 func (features) Save(ctx context.Context, c *codemode.Client, name, id, description string) (any, error) {
@@ -89,7 +99,7 @@ func (features) Snippets(ctx context.Context, c *codemode.Client) (any, error) {
 }
 
 func (features) Unsave(ctx context.Context, c *codemode.Client, name string) (any, error) {
-	return c.DeleteSnippet(ctx, name)
+	return done(c.DeleteSnippet(ctx, name))
 }
 
 func (features) Util(function string, args []json.RawMessage) (any, error) {
@@ -114,11 +124,11 @@ var utilities = map[string]struct {
 	do    func(args []json.RawMessage) any
 }{
 	"sanitizeToolName": {[]argument{text}, func(a []json.RawMessage) any { return connectors.SanitizeToolName(get[string](a[0])) }},
-	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return discovery.JSONSchemaToType(a[0], get[string](a[1])) }},
+	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return types.FromSchema(a[0], get[string](a[1])) }},
 	"truncateResult": {[]argument{anything, anything}, func(a []json.RawMessage) any {
-		return discovery.TruncateResult(a[0], get[discovery.TruncateOptions](a[1]))
+		return truncate.Result(a[0], get[truncate.Options](a[1]))
 	}},
 	"truncateResponse": {[]argument{text, anything}, func(a []json.RawMessage) any {
-		return discovery.TruncateResponse(get[string](a[0]), get[discovery.TruncateOptions](a[1]))
+		return truncate.Response(get[string](a[0]), get[truncate.Options](a[1]))
 	}},
 }

@@ -96,8 +96,8 @@ func (s *run) eventually(ctx context.Context, st step) (any, error) {
 // outcome is that of now. It waits for none unless the record says that the one wanted is there.
 func (s *run) outcome(ctx context.Context, want signals.Status) (signals.Outcome, error) {
 	r, err := s.client.Show(ctx, s.current)
-	if err != nil || r == nil {
-		return signals.Outcome{}, errors.Join(err, s.unknown(r))
+	if err != nil {
+		return signals.Outcome{}, err
 	}
 	now := signals.Outcome{Status: r.Status, ExecutionID: r.ID, Calls: r.Log, Pass: r.Passes}
 	if r.Status != want || want == signals.Running {
@@ -106,19 +106,30 @@ func (s *run) outcome(ctx context.Context, want signals.Status) (signals.Outcome
 	return s.client.Wait(ctx, s.current, 0)
 }
 
-func (s *run) unknown(r *signals.Record) error {
-	if r == nil {
-		return fmt.Errorf("there is no execution %q", s.current)
-	}
-	return nil
+func (s *run) approve(ctx context.Context, _ step) (any, error) {
+	return s.approved(ctx, s.current)
 }
 
-func (s *run) approve(ctx context.Context, _ step) (any, error) {
-	return s.client.Approve(ctx, s.current, signals.Approve{})
+// approved answers for an unknown execution as the reference does.
+func (s *run) approved(ctx context.Context, id string) (signals.Outcome, error) {
+	o, err := s.client.Approve(ctx, id, signals.Approve{})
+	if errors.Is(err, codemode.ErrNotFound) {
+		return signals.ErrorOutcome(id, signals.NoExecution(id)), nil
+	}
+	return o, err
+}
+
+// rejected answers for an unknown execution as the reference does.
+func (s *run) rejected(ctx context.Context, id string, seq int) (bool, error) {
+	ok, err := s.client.Reject(ctx, id, signals.Reject{Seq: &seq})
+	if errors.Is(err, codemode.ErrNotFound) {
+		return false, nil
+	}
+	return ok, err
 }
 
 func (s *run) approveID(ctx context.Context, st step) (any, error) {
-	return s.client.Approve(ctx, get[string](st.arg), signals.Approve{})
+	return s.approved(ctx, get[string](st.arg))
 }
 
 func (s *run) approveIfPaused(ctx context.Context, st step) (any, error) {
@@ -135,12 +146,12 @@ func (s *run) approveTwice(ctx context.Context, _ step) (any, error) {
 
 func (s *run) reject(ctx context.Context, st step) (any, error) {
 	seq := get[int](st.arg)
-	return s.client.Reject(ctx, s.current, signals.Reject{Seq: &seq})
+	return s.rejected(ctx, s.current, seq)
 }
 
 func (s *run) rejectID(ctx context.Context, st step) (any, error) {
 	seq := get[int](st.keys["seq"])
-	return s.client.Reject(ctx, get[string](st.arg), signals.Reject{Seq: &seq})
+	return s.rejected(ctx, get[string](st.arg), seq)
 }
 
 func (s *run) pending(ctx context.Context, st step) (any, error) {
@@ -160,7 +171,13 @@ func (s *run) pendingID(ctx context.Context, st step) (any, error) {
 }
 
 // record is null where there is none.
-func (s *run) record(ctx context.Context, _ step) (any, error) { return s.client.Show(ctx, s.current) }
+func (s *run) record(ctx context.Context, _ step) (any, error) {
+	r, err := s.client.Show(ctx, s.current)
+	if errors.Is(err, codemode.ErrNotFound) {
+		return (*signals.Record)(nil), nil
+	}
+	return r, err
+}
 
 const allExecutions = 1000
 
@@ -209,11 +226,11 @@ func (s *run) listed(ctx context.Context) error {
 func (s *run) listsAreCurrent(ctx context.Context) (bool, error) {
 	for _, id := range s.started[s.clientFor] {
 		r, err := s.client.Show(ctx, id)
+		if errors.Is(err, codemode.ErrNotFound) {
+			continue // deleted
+		}
 		if err != nil {
 			return false, err
-		}
-		if r == nil {
-			continue // deleted
 		}
 		listed, err := s.client.Executions(ctx, codemode.ListOptions{Limit: len(s.started[s.clientFor]), Status: r.Status})
 		if err != nil || !contains(listed, id) {

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // Dial connects with an SDK logger that keeps to errors.
@@ -60,7 +60,7 @@ func newReply(value any, err error) reply {
 type host struct {
 	temporal client.Client
 	fixtures *fixtures
-	worker   *codemode.Worker
+	worker   *codemodeworker.Worker
 }
 
 func (h *host) answer(ctx context.Context, r request) (any, error) {
@@ -89,7 +89,7 @@ func (h *host) configure(ctx context.Context, c workerConfig) error {
 	if err != nil {
 		return err
 	}
-	w, err := codemode.NewWorker(ctx, h.temporal, codemode.Options{
+	w, err := codemodeworker.New(ctx, h.temporal, codemodeworker.Options{
 		Runtime: c.Runtime, Connectors: conns, PassTimeout: milliseconds(c.TimeoutMs),
 	})
 	if err != nil {

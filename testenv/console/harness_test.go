@@ -29,6 +29,7 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/console"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 var shared struct {
@@ -178,7 +179,7 @@ func (l *lab) connector() connectors.Connector {
 func open(t *testing.T, o console.Options) *desk {
 	t.Helper()
 	d := &desk{t: t, lab: &lab{}, runtime: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
-	w, err := codemode.NewWorker(context.Background(), shared.client, codemode.Options{
+	w, err := codemodeworker.New(context.Background(), shared.client, codemodeworker.Options{
 		Runtime: d.runtime, Connectors: []connectors.Connector{d.lab.connector()}, Executor: &sandbox.InProcess{},
 	})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/starter/console"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 // startConsole serves the approval console for this machine. What it returns stops it.
@@ -67,7 +68,7 @@ func listen(o options) (net.Listener, error) {
 
 // runtime is the one that the worker serves.
 func (e *environment) runtime() (string, error) {
-	cfg, err := codemode.LoadConfig(e.config)
+	cfg, err := config.Load(e.config)
 	if err != nil {
 		return "", err
 	}

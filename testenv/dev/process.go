@@ -13,7 +13,8 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 // This binary plays the worker and the tracker too, told so by its environment.
@@ -27,11 +28,15 @@ const (
 
 // runWorker is the worker process: the stock worker on the configuration that the environment names.
 func runWorker(ctx context.Context) error {
-	cfg, err := codemode.LoadConfig(os.Getenv(configVar))
+	cfg, err := config.Load(os.Getenv(configVar))
 	if err != nil {
 		return err
 	}
-	return codemode.RunWorker(ctx, cfg, codemode.RunOptions{
+	options, err := cfg.Options()
+	if err != nil {
+		return err
+	}
+	return codemodeworker.Run(ctx, options, codemodeworker.RunOptions{
 		Client: client.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS")},
 		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Ready:  func(line string) { fmt.Println(line) },

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/converter"
 
-	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/activities/history"
+	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 func TestKilledInAPass(t *testing.T) {
@@ -110,7 +110,7 @@ func TestServerRestart(t *testing.T) {
 		c := dial(s.Address())
 		t.Cleanup(c.Close)
 		b.client = b.clientFor(c)
-		w, err := codemode.NewWorker(context.Background(), c, b.options)
+		w, err := codemodeworker.New(context.Background(), c, b.options)
 		require.NoError(t, err)
 		require.NoError(t, w.Start())
 		t.Cleanup(w.Stop)

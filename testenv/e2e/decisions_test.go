@@ -153,11 +153,11 @@ func TestSeveralDecisionsInOneMessage(t *testing.T) {
 	reject := func(seq *int) signals.OneDecision {
 		return signals.OneDecision{Reject: &signals.Reject{Seq: seq, Continue: true, By: "ada"}}
 	}
-	v, err := b.client.Send(b.context(), o.ExecutionID, signals.Approve{Decisions: signals.Mixed{approve(0), reject(&nine)}})
+	v, err := b.client.Decide(b.context(), o.ExecutionID, signals.Approve{Decisions: signals.Mixed{approve(0), reject(&nine)}})
 	require.NoError(t, err)
 	require.Contains(t, v.Error, "Call 9")
 	require.Len(t, b.wait(o.ExecutionID).Pending, 3, "either all apply or none")
-	v, err = b.client.Send(b.context(), o.ExecutionID, signals.Reject{Decisions: signals.Mixed{approve(0, 2), reject(&one)}})
+	v, err = b.client.Decide(b.context(), o.ExecutionID, signals.Reject{Decisions: signals.Mixed{approve(0, 2), reject(&one)}})
 	require.NoError(t, err)
 	require.True(t, v.Accepted, v.Error)
 	done, err := b.client.Wait(b.context(), o.ExecutionID, v.Pass)
@@ -170,7 +170,7 @@ func TestExpiryIsToldApartFromANo(t *testing.T) {
 	b.worker()
 	kind := func(o signals.Outcome) string { return b.show(o.ExecutionID).Log[0].Decisions[0].Kind }
 	o := b.run(`await lab.ask({name: 'a'})`)
-	v, err := b.client.Send(b.context(), o.ExecutionID, signals.Reject{By: "ada"})
+	v, err := b.client.Decide(b.context(), o.ExecutionID, signals.Reject{By: "ada"})
 	require.NoError(t, err)
 	require.True(t, v.Accepted)
 	b.wait(o.ExecutionID)

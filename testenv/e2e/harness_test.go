@@ -27,6 +27,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 	"github.com/temporal-codemode/codemode/workflows"
 )
 
@@ -77,7 +78,7 @@ func runChild(config string) {
 		panic(err)
 	}
 	l := &lab{dir: cfg.Dir, name: cfg.Name}
-	w, err := codemode.NewWorker(context.Background(), dial(cfg.Address), codemode.Options{
+	w, err := codemodeworker.New(context.Background(), dial(cfg.Address), codemodeworker.Options{
 		Runtime: cfg.Runtime, Connectors: []connectors.Connector{l.connector()}, LocalPass: cfg.LocalPass,
 	})
 	if err != nil {
@@ -96,7 +97,7 @@ type bench struct {
 	lab     *lab
 	runtime string
 	client  *codemode.Client
-	options codemode.Options
+	options codemodeworker.Options
 	address string
 	// The client of workers, and its converter where that is not the SDK's default.
 	temporal  client.Client
@@ -109,7 +110,7 @@ func setUp(t *testing.T) *bench {
 	b := &bench{t: t, lab: &lab{dir: t.TempDir(), name: "first"}, address: shared.server.Address(), temporal: shared.client}
 	b.runtime = strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-"))
 	b.client = b.clientFor(shared.client)
-	b.options = codemode.Options{Runtime: b.runtime, Connectors: []connectors.Connector{b.lab.connector()}}
+	b.options = codemodeworker.Options{Runtime: b.runtime, Connectors: []connectors.Connector{b.lab.connector()}}
 	return b
 }
 
@@ -133,9 +134,9 @@ func (b *bench) clientFor(c client.Client) *codemode.Client {
 }
 
 // worker starts a worker in this process; it is stopped with the test.
-func (b *bench) worker() *codemode.Worker {
+func (b *bench) worker() *codemodeworker.Worker {
 	b.t.Helper()
-	w, err := codemode.NewWorker(context.Background(), b.temporal, b.options)
+	w, err := codemodeworker.New(context.Background(), b.temporal, b.options)
 	require.NoError(b.t, err)
 	require.NoError(b.t, w.Start())
 	b.t.Cleanup(w.Stop)

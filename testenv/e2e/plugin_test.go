@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // A team's own worker serves programs beside its own workflows, by a plugin of the client or of the worker.
@@ -20,7 +20,7 @@ func TestPluginOnATeamsWorker(t *testing.T) {
 	for _, where := range []string{"client", "worker"} {
 		t.Run(where, func(t *testing.T) {
 			b := setUp(t)
-			plugin, err := codemode.NewPlugin(b.options)
+			plugin, err := codemodeworker.NewPlugin(b.options)
 			require.NoError(t, err)
 			clientOptions, workerOptions := client.Options{HostPort: b.address, Logger: quiet}, worker.Options{}
 			if where == "client" {
@@ -31,7 +31,7 @@ func TestPluginOnATeamsWorker(t *testing.T) {
 			c, err := client.Dial(clientOptions)
 			require.NoError(t, err)
 			t.Cleanup(c.Close)
-			w := worker.New(c, codemode.TaskQueue(b.runtime), workerOptions)
+			w := worker.New(c, codemodeworker.TaskQueue(b.runtime), workerOptions)
 			w.RegisterWorkflowWithOptions(func(workflow.Context) (string, error) { return "own", nil }, workflow.RegisterOptions{Name: "own"})
 			require.NoError(t, w.Start())
 			t.Cleanup(w.Stop)
@@ -39,7 +39,7 @@ func TestPluginOnATeamsWorker(t *testing.T) {
 			o := b.run(`const a = await lab.read({name: 'a'}); await lab.write({name: 'w'}); return [a, await lab.ask({name: 'x'})]`)
 			require.Equal(t, signals.Paused, o.Status, o.Error)
 			b.completed(`["a", "x"]`, b.approve(o.ExecutionID, signals.Approve{}))
-			run, err := c.ExecuteWorkflow(b.context(), client.StartWorkflowOptions{TaskQueue: codemode.TaskQueue(b.runtime)}, "own")
+			run, err := c.ExecuteWorkflow(b.context(), client.StartWorkflowOptions{TaskQueue: codemodeworker.TaskQueue(b.runtime)}, "own")
 			require.NoError(t, err)
 			var answer string
 			require.NoError(t, run.Get(b.context(), &answer))

@@ -17,7 +17,7 @@ import (
 
 func (b *bench) rollback(id string) signals.RollbackResult {
 	b.t.Helper()
-	r, err := b.client.Rollback(b.context(), id, "ada")
+	r, err := b.client.Rollback(b.context(), id, signals.Rollback{By: "ada"})
 	require.NoError(b.t, err)
 	return r
 }
@@ -110,7 +110,7 @@ func (b *bench) rolledBackWhileItRuns(code string) {
 	b.eventually("both were made", func() bool { return len(b.lab.effects("make")) == 2 })
 	results := make(chan signals.RollbackResult)
 	go func() {
-		r, err := b.client.Rollback(b.context(), id, "")
+		r, err := b.client.Rollback(b.context(), id, signals.Rollback{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -147,7 +147,7 @@ func TestKilledBetweenTwoReverts(t *testing.T) {
 				map[bool]string{true: "", false: "await lab.ask({name: 'x'})"}[closed])
 			results := make(chan signals.RollbackResult)
 			go func() {
-				r, err := b.client.Rollback(b.context(), o.ExecutionID, "")
+				r, err := b.client.Rollback(b.context(), o.ExecutionID, signals.Rollback{})
 				if err != nil {
 					t.Error(err)
 				}
@@ -220,7 +220,7 @@ func TestTwoRollbacksAtOnce(t *testing.T) {
 	results := make(chan error)
 	for range 2 {
 		go func() {
-			_, err := b.client.Rollback(b.context(), o.ExecutionID, "")
+			_, err := b.client.Rollback(b.context(), o.ExecutionID, signals.Rollback{})
 			results <- err
 		}()
 	}
@@ -243,7 +243,7 @@ func TestRollbackOfATerminatedExecution(t *testing.T) {
 func TestRollbackOfNoExecution(t *testing.T) {
 	b := setUp(t)
 	b.worker()
-	_, err := b.client.Rollback(b.context(), "none", "")
+	_, err := b.client.Rollback(b.context(), "none", signals.Rollback{})
 	require.ErrorIs(t, err, codemode.ErrNotFound)
 }
 

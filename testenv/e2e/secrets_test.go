@@ -19,8 +19,9 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 // The secrets of the configuration below. Each is given away by its server in every way that servers have.
@@ -94,13 +95,15 @@ func TestSecretsStaySecret(t *testing.T) {
 	file := filepath.Join(dir, "codemode.yaml")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "runtime: "+runtime+leakingConfig, script, leakyWeb(t)), 0o600))
 
-	cfg, err := codemode.LoadConfig(file)
+	cfg, err := config.Load(file)
+	require.NoError(t, err)
+	options, err := cfg.Options()
 	require.NoError(t, err)
 	var log safeBuffer
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- codemode.RunWorker(ctx, cfg, codemode.RunOptions{
+		ended <- codemodeworker.Run(ctx, options, codemodeworker.RunOptions{
 			Client: client.Options{HostPort: shared.server.Address()}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			Ready: func(line string) { ready <- line },
 		})

@@ -24,12 +24,12 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/stretchr/testify/require"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/connectors/outbound"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/npm"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // npmServer is the file of an MCP server from npm.
@@ -91,7 +91,7 @@ func TestFilesystemServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "oneb", string(text))
 
-	undone, err := b.client.Rollback(b.context(), o.ExecutionID, "ada")
+	undone, err := b.client.Rollback(b.context(), o.ExecutionID, signals.Rollback{By: "ada"})
 	require.NoError(t, err)
 	require.NotEmpty(t, undone.Reverted, undone.Failed)
 	require.NoFileExists(t, filepath.Join(dir, "b.txt"))
@@ -235,7 +235,7 @@ func TestConnectorOnItsOwnTaskQueue(t *testing.T) {
 	b.eventually("the read waits for its worker", func() bool { return strings.Contains(fmt.Sprint(b.events(id)), "codemode-"+b.runtime+"-lab") })
 	serving := b.options
 	serving.Serve, serving.Connectors = []string{"lab"}, []connectors.Connector{(&lab{dir: b.lab.dir, name: "other"}).connector()}
-	other, err := codemode.NewWorker(b.context(), shared.client, serving)
+	other, err := codemodeworker.New(b.context(), shared.client, serving)
 	require.NoError(t, err)
 	require.NoError(t, other.Start())
 	t.Cleanup(other.Stop)
@@ -249,7 +249,7 @@ func TestConnectorOnItsOwnTaskQueue(t *testing.T) {
 	require.False(t, served)
 
 	serving.Serve = []string{"nobody"}
-	_, err = codemode.NewWorker(b.context(), shared.client, serving)
+	_, err = codemodeworker.New(b.context(), shared.client, serving)
 	require.EqualError(t, err, `the connector "nobody" cannot be served alone: it has no task queue of its own`)
 }
 

@@ -11,10 +11,11 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // build starts a worker of one build: what a program can import tells builds apart, and replay too.
-func (b *bench) build(id string, versioned bool) *codemode.Worker {
+func (b *bench) build(id string, versioned bool) *codemodeworker.Worker {
 	b.t.Helper()
 	b.options.Modules = map[string]string{"build": "export const id = " + id}
 	if versioned {

@@ -23,6 +23,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/npm"
 	"github.com/temporal-codemode/codemode/testenv/server"
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
+	"github.com/temporal-codemode/codemode/worker/config"
 )
 
 const folder = "../../examples"
@@ -50,7 +52,7 @@ type example struct {
 	t      *testing.T
 	dir    string
 	client *codemode.Client
-	worker *codemode.Worker
+	worker *codemodeworker.Worker
 }
 
 // copyOf copies an example, so that running it changes nothing here. Its npm packages are there if it wants them.
@@ -71,12 +73,12 @@ func (e *example) packages() *example {
 // serve starts a worker with the example's configuration.
 func (e *example) serve() {
 	e.t.Helper()
-	cfg, err := codemode.LoadConfig(filepath.Join(e.dir, "codemode.yaml"))
+	cfg, err := config.Load(filepath.Join(e.dir, "codemode.yaml"))
 	require.NoError(e.t, err)
 	o, err := cfg.Options()
 	require.NoError(e.t, err)
 	o.Runtime = strings.ToLower(e.t.Name())
-	e.worker, err = codemode.NewWorker(e.t.Context(), temporal, o)
+	e.worker, err = codemodeworker.New(e.t.Context(), temporal, o)
 	require.NoError(e.t, err)
 	for _, name := range e.worker.Connectors.Names() {
 		require.NoError(e.t, e.worker.Connectors.Err(name))
@@ -131,7 +133,7 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Ada was born in 1815.\n", string(text))
 
-	undone, err := e.client.Rollback(e.context(), o.ExecutionID, "ada")
+	undone, err := e.client.Rollback(e.context(), o.ExecutionID, signals.Rollback{By: "ada"})
 	require.NoError(t, err)
 	require.NotEmpty(t, undone.Reverted, undone.Failed)
 	require.NoFileExists(t, filepath.Join(e.dir, "data", "summary.txt"))
@@ -176,7 +178,7 @@ func TestStripe(t *testing.T) {
 	require.Len(t, o.Pending, 1, "a small refund needs nobody")
 	require.Equal(t, "PostRefunds", o.Pending[0].Method)
 	e.completed(`{"customer":"customer","refunds":["refund","refund"]}`, e.approve(o))
-	undone, err := e.client.Rollback(e.context(), o.ExecutionID, "ada")
+	undone, err := e.client.Rollback(e.context(), o.ExecutionID, signals.Rollback{By: "ada"})
 	require.NoError(t, err)
 	require.NotEmpty(t, undone.Reverted, undone.Failed)
 }

@@ -12,9 +12,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/internal/version"
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 const (
@@ -45,7 +47,7 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 	if o.Description != "" {
 		description += "\n\n" + o.Description
 	}
-	s = server.NewMCPServer("openapi", "1.0.0", server.WithToolCapabilities(false), server.WithRecovery())
+	s = server.NewMCPServer("openapi", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
 	s.AddTool(codeTool("search", searchText, "an async arrow function that looks at the document"), o.tool(set, "spec"))
 	s.AddTool(codeTool("execute", description, "an async arrow function that calls the API"), o.tool(set, "spec", "request"))
 	return s, set.Close, nil
@@ -59,7 +61,7 @@ var facade string
 func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandlerFunc {
 	methods := func(name string) (*connectors.Bound, error) {
 		if !slices.Contains(offered, name) {
-			return nil, fmt.Errorf("Tool %q not found on %s", name, namespace) //nolint:staticcheck // the reference's words
+			return nil, errors.New(signals.ToolNotFound(name, namespace))
 		}
 		return set.Lookup(upstream, name)
 	}
@@ -69,7 +71,7 @@ func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandler
 			return failed(err.Error()), nil
 		}
 		names, _ := json.Marshal(offered)
-		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, codemode.NormalizeCode(text))
+		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, sandbox.NormalizeCode(text))
 		return o.run(ctx, program, host{methods: methods}), nil
 	}
 }

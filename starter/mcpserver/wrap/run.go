@@ -14,6 +14,8 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/starter/local"
 )
 
 // Options of a wrapper. The zero value runs programs in hardened child processes.
@@ -54,9 +56,9 @@ func (h host) Admit(c sandbox.Call) sandbox.Admission {
 		err = method.Validate(c.Args)
 	}
 	if err != nil {
-		return sandbox.Admission{Refused: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Refuse(err)
 	}
-	return sandbox.Admission{Class: string(method.Class), EveryCall: true}
+	return sandbox.Admission{Class: method.Class, EveryCall: true}
 }
 
 // Call makes a call.
@@ -67,7 +69,7 @@ func (h host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		value, err = method.Invoke(connectors.Context{Context: ctx, ExecutionID: h.session, Seq: c.Seq, Attempt: 1}, c.Args)
 	}
 	if err != nil {
-		return sandbox.Settlement{Err: &sandbox.CallError{Message: err.Error()}}
+		return sandbox.Fail(err)
 	}
 	return sandbox.Settlement{Value: value}
 }
@@ -75,33 +77,24 @@ func (h host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 // resultUnits is how long an answer may get, in UTF-16 units.
 const resultUnits = 24_000
 
-// run runs a program to its end: passes, one after the other, while it waits for timers of its own.
+// run runs a program to its end.
 func (o Options) run(ctx context.Context, code string, h host) *mcp.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	now := time.Now()
-	pass := sandbox.Pass{Code: code, Seed: now.String(), Start: now.UnixMilli(), Connectors: []string{namespace}}
-	pass.Limits = sandbox.Limits{ValueUnits: documentBytes, ValueBytes: documentBytes, ResultBytes: resultBytes, Timeout: o.Timeout}
-	for {
-		r, err := o.Executor.Run(ctx, pass, h)
-		switch {
-		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return failed("Execution timed out")
-		case err != nil:
-			return failed(err.Error())
-		case r.End == sandbox.Completed:
-			return answer(r.Value)
-		case r.End == sandbox.Failed:
-			return failed(r.Failure.Message)
-		}
-		pass.Log = append(pass.Log, r.Entries...)
-		if r.End == sandbox.Blocked && !wait(ctx, r.Timers) {
-			return failed("Execution timed out")
-		}
-		for _, t := range r.Timers[:min(1, len(r.Timers))] {
-			pass.Log = append(pass.Log, sandbox.Entry{Timer: true, ID: t.ID, At: t.Due})
-		}
+	passes := local.Passes{Executor: o.Executor, Host: h, Ends: now.Add(o.Timeout)}
+	passes.Pass = sandbox.Pass{Code: code, Seed: now.String(), Start: now.UnixMilli(), Connectors: []string{namespace}}
+	passes.Pass.Limits = sandbox.Limits{ValueUnits: documentBytes, ValueBytes: documentBytes, ResultBytes: resultBytes}
+	r, err := passes.Run(ctx)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failed(signals.ErrTimedOut.Error())
+	case err != nil:
+		return failed(err.Error())
+	case r.End == sandbox.Failed:
+		return failed(r.Failure.Message)
 	}
+	return answer(r.Value)
 }
 
 // Bounds of single values: a document goes into the sandbox whole, what comes out of it is small.
@@ -109,20 +102,6 @@ const (
 	documentBytes = 64 << 20
 	resultBytes   = 4 << 20
 )
-
-func wait(ctx context.Context, timers []sandbox.Timer) bool {
-	if len(timers) == 0 {
-		return false
-	}
-	timer := time.NewTimer(time.Until(time.UnixMilli(timers[0].Due)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 func failed(message string) *mcp.CallToolResult { return mcp.NewToolResultError("Error: " + message) }
 
@@ -147,7 +126,7 @@ func answer(value json.RawMessage) *mcp.CallToolResult {
 func code(request mcp.CallToolRequest) (string, error) {
 	text, err := request.RequireString("code")
 	if err != nil || strings.TrimSpace(text) == "" {
-		return "", fmt.Errorf("Expected an object with a string code property") //nolint:staticcheck // the reference's words
+		return "", signals.ErrNoCode
 	}
 	return text, nil
 }

@@ -1,0 +1,16 @@
+package sandbox_test
+
+import (
+	"fmt"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+)
+
+func ExampleNormalizeCode() {
+	fmt.Println(sandbox.NormalizeCode("```js\nconst a = 1;\na + 1\n```"))
+	// Output:
+	// async () => {
+	// const a = 1;
+	// return (a + 1)
+	// }
+}

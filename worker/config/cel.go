@@ -1,0 +1,226 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/temporal-codemode/codemode/connectors/wire"
+)
+
+// expression is a CEL expression over the plain JSON of a call's arguments, and for reverts of its result.
+type expression struct{ program cel.Program }
+
+// celCost ends expressions that would compute for long over large arguments: after about half a second.
+const celCost = 500_000
+
+var approvalEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv("args") })
+var revertEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv("args", "result") })
+
+func newCELEnv(variables ...string) (*cel.Env, error) {
+	// Arguments come from JavaScript, where 1 and 1.0 are one number; and they may be missing.
+	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true), cel.OptionalTypes()}
+	for _, name := range variables {
+		options = append(options, cel.Variable(name, cel.DynType))
+	}
+	return cel.NewEnv(options...)
+}
+
+// compile checks an expression; nil after a mistake.
+func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool) *expression {
+	env, err := approvalEnv()
+	if revert {
+		env, err = revertEnv()
+	}
+	if err != nil {
+		r.fail(n, "CEL cannot be used: %v", err)
+		return nil
+	}
+	ast, issues := env.Compile(text.value)
+	if issues.Err() != nil {
+		r.reject(n, text, "%s is not a CEL expression: %s", key, celIssues(issues))
+		return nil
+	}
+	if out := ast.OutputType(); !revert && !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
+		r.reject(n, text, "%s must give true or false, but this expression gives %s", key, cel.FormatCELType(out))
+		return nil
+	}
+	program, err := env.Program(ast, cel.CostLimit(celCost))
+	if err != nil {
+		r.reject(n, text, "%s is not a CEL expression: %v", key, err)
+		return nil
+	}
+	return &expression{program}
+}
+
+func celIssues(issues *cel.Issues) string {
+	var list []string
+	for _, e := range issues.Errors() {
+		list = append(list, fmt.Sprintf("%s (column %d)", e.Message, e.Location.Column()+1))
+	}
+	return strings.Join(list, "; ")
+}
+
+// predicate makes the decision of an approval by arguments. Whatever does not give a plain answer is an error, which
+// counts as yes.
+func (r *reader) predicate(key string, n *yaml.Node, text configText) func(json.RawMessage) (bool, error) {
+	x := r.compile(key, n, text, false)
+	if x == nil {
+		return nil
+	}
+	return func(args json.RawMessage) (bool, error) {
+		out, err := x.eval(map[string]json.RawMessage{"args": args})
+		if err != nil {
+			return true, err
+		}
+		yes, ok := out.Value().(bool)
+		if !ok {
+			return true, fmt.Errorf("the approval expression gave %s instead of true or false", out.Type().TypeName())
+		}
+		return yes, nil
+	}
+}
+
+type revertArgs = func(args, result json.RawMessage) (json.RawMessage, error)
+
+// evalRevert makes the arguments of an undoing call; an optional without a value leaves its argument out.
+func evalRevert(exprs map[string]*expression) revertArgs {
+	return func(args, result json.RawMessage) (json.RawMessage, error) {
+		undoing := map[string]any{}
+		for name, x := range exprs {
+			out, err := x.eval(map[string]json.RawMessage{"args": args, "result": result})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			if absent(out) {
+				continue
+			}
+			if undoing[name], err = fromCEL(out); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		return wire.Encode(undoing)
+	}
+}
+
+// eval evaluates over wire JSON; undefined is null.
+func (x *expression) eval(variables map[string]json.RawMessage) (ref.Val, error) {
+	input := map[string]any{}
+	for name, raw := range variables {
+		plain, err := wire.Plain(raw)
+		if err != nil {
+			return nil, err
+		}
+		if input[name], err = toCEL(plain); err != nil {
+			return nil, err
+		}
+	}
+	out, _, err := x.program.Eval(input)
+	return out, err
+}
+
+// toCEL decodes JSON with whole numbers as integers, since doubles would round large ids.
+func toCEL(raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return withNumbers(v), nil
+}
+
+func withNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return celNumber(v)
+	case []any:
+		for i := range v {
+			v[i] = withNumbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = withNumbers(v[k])
+		}
+	}
+	return v
+}
+
+func celNumber(n json.Number) any {
+	if whole, ok := new(big.Int).SetString(n.String(), 10); ok {
+		switch {
+		case whole.IsInt64():
+			return whole.Int64()
+		case whole.IsUint64():
+			return whole.Uint64()
+		}
+	}
+	f, _ := n.Float64() // out of range gives an infinity, which compares as it should
+	return f
+}
+
+// fromCEL is the Go value of a result, without the roundings of CEL's own conversion to JSON.
+func fromCEL(v ref.Val) (any, error) {
+	switch v := v.(type) {
+	case types.Null:
+		return nil, nil
+	case types.Bool, types.Int, types.Uint, types.Double, types.String, types.Bytes:
+		return v.Value(), nil
+	case *types.Optional:
+		if absent(v) {
+			return nil, nil
+		}
+		return fromCEL(v.GetValue())
+	case traits.Mapper:
+		return celMap(v)
+	case traits.Lister:
+		return celList(v)
+	}
+	return nil, fmt.Errorf("the expression gave %s, which is not JSON", v.Type().TypeName())
+}
+
+func absent(v ref.Val) bool {
+	optional, ok := v.(*types.Optional)
+	return ok && !optional.HasValue()
+}
+
+func celMap(m traits.Mapper) (any, error) {
+	values := map[string]any{}
+	for it := m.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		name, ok := key.Value().(string)
+		if !ok {
+			return nil, fmt.Errorf("the expression gave a map with a key of type %s, which is not JSON", key.Type().TypeName())
+		}
+		value, err := fromCEL(m.Get(key))
+		if err != nil {
+			return nil, err
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+func celList(l traits.Lister) (any, error) {
+	values := []any{}
+	for it := l.Iterator(); it.HasNext() == types.True; {
+		value, err := fromCEL(it.Next())
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}

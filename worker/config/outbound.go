@@ -1,0 +1,45 @@
+package config
+
+import (
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/temporal-codemode/codemode/connectors/outbound"
+)
+
+// outbound reads where programs may fetch.
+func (r *reader) outbound(key string, n *yaml.Node) *Outbound {
+	o := &Outbound{}
+	r.fields(n, key, map[string]take{
+		"hosts":       func(key string, n *yaml.Node) { o.Hosts = r.hosts(key, n) },
+		"private":     func(key string, n *yaml.Node) { o.Private = r.bool(key, n) },
+		"timeout":     func(key string, n *yaml.Node) { o.Timeout = r.duration(key, n) },
+		"maxResponse": func(key string, n *yaml.Node) { o.MaxResponseBytes = r.size(key, n) },
+		"tools":       func(key string, n *yaml.Node) { o.Rules = r.tools(key, n) },
+	})
+	if len(o.Hosts) == 0 {
+		r.fail(n, `%s needs "hosts", the list of those that programs may reach`, key)
+	}
+	return o
+}
+
+func (r *reader) hosts(key string, n *yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "%s must be a list, but is %s", key, shown(n))
+		return nil
+	}
+	var list []string
+	for i, item := range n.Content {
+		item = resolve(item)
+		t, ok := r.scalar("item "+strconv.Itoa(i+1)+" of "+key, item)
+		if !ok {
+			continue
+		}
+		if err := outbound.CheckHost(t.value); err != nil {
+			r.reject(item, t, "%v", err)
+		}
+		list = append(list, t.value)
+	}
+	return list
+}
