@@ -8,12 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi2"
-	"github.com/getkin/kin-openapi/openapi2conv"
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // Credential is what a security scheme of a document asks for. Which
@@ -42,50 +39,21 @@ type apiScheme struct {
 }
 
 // readSchemes joins the credentials with the document's schemes.
-func (c *apiCatalogue) readSchemes() {
+func (c *apiCatalogue) readSchemes(known openapi3.SecuritySchemes) {
 	c.schemes = map[string]*apiScheme{}
-	place := []string{"components", "securitySchemes"}
-	if c.doc.swagger {
-		place = []string{"securityDefinitions"}
-	}
-	known := rawjson.Path(c.doc.top[place[0]], place[1:]...)
 	for _, name := range slices.Sorted(maps.Keys(c.api.opts.Credentials)) {
-		credential := c.api.opts.Credentials[name]
-		node, _, ok := apiNode{c.doc, rawjson.Member(known, name)}.deref()
-		if !ok {
+		scheme, ok := known[name]
+		if !ok || whyLeftOut(scheme.Value.Extensions) != "" {
 			c.warn("there are credentials for the security scheme %q, which the document does not have", name)
 			continue
 		}
-		scheme, err := c.readScheme(node, credential)
-		if err == nil {
-			err = c.prepare(name, scheme)
-		}
-		if err != nil {
+		s := &apiScheme{SecurityScheme: *scheme.Value, credential: c.api.opts.Credentials[name]}
+		if err := c.prepare(name, s); err != nil {
 			c.warn("the security scheme %q is not used: %v", name, err)
 			continue
 		}
-		c.schemes[name] = scheme
+		c.schemes[name] = s
 	}
-}
-
-func (c *apiCatalogue) readScheme(node apiNode, credential Credential) (*apiScheme, error) {
-	s := &apiScheme{credential: credential}
-	if !c.doc.swagger {
-		if s.UnmarshalJSON(node.raw) != nil {
-			return nil, fmt.Errorf("it is not written as a scheme is")
-		}
-		return s, nil
-	}
-	var old openapi2.SecurityScheme
-	if old.UnmarshalJSON(node.raw) != nil {
-		return nil, fmt.Errorf("it is not written as a scheme is")
-	}
-	converted, err := openapi2conv.ToV3SecurityScheme(&old)
-	if err != nil {
-		return nil, err
-	}
-	s.SecurityScheme = *converted.Value
-	return s, nil
 }
 
 // prepare checks that the credential is one for its scheme.
@@ -170,16 +138,14 @@ func (s *apiScheme) fills(p *apiParameter) bool {
 // document allows the first for which there are all credentials. Where the
 // document says nothing, all are sent.
 func (c *apiCatalogue) security(op *apiOperation) []*apiScheme {
-	raw := c.doc.top["security"]
-	if op != nil {
-		if own := rawjson.Member(op.node.raw, "security"); own != nil {
-			raw = own
-		}
+	required := c.required
+	if op != nil && op.security != nil {
+		required = *op.security
 	}
-	if raw == nil {
+	if required == nil {
 		return c.allSchemes()
 	}
-	for alternative := range rawjson.Elements(raw) {
+	for _, alternative := range required {
 		if chosen := c.having(alternative); len(chosen) > 0 {
 			return chosen
 		}
@@ -195,8 +161,8 @@ func (c *apiCatalogue) allSchemes() (list []*apiScheme) {
 }
 
 // having gives the schemes of an alternative, none unless there are all.
-func (c *apiCatalogue) having(alternative []byte) (list []*apiScheme) {
-	for name := range rawjson.Members(alternative) {
+func (c *apiCatalogue) having(alternative openapi3.SecurityRequirement) (list []*apiScheme) {
+	for _, name := range slices.Sorted(maps.Keys(alternative)) {
 		scheme, ok := c.schemes[name]
 		if !ok {
 			return nil

@@ -186,7 +186,7 @@ func TestOpenAPIReadOnlyAndWriteOnly(t *testing.T) {
 	mustCallAPI(t, set, "closed", `{"body":{}}`)
 	large, err := New("api", Options{Data: data}).(connectors.LargeConnector).Large(t.Context())
 	require.NoError(t, err)
-	assert.Contains(t, string(large.Definitions()), `"id":{"type":"string","readOnly":true}`)
+	assert.Contains(t, string(large.Definitions()), `"id":{"readOnly":true,"type":"string"}`)
 }
 
 func TestOpenAPIBase64IsNotDecodedByAccident(t *testing.T) {

@@ -53,7 +53,7 @@ type apiCall struct {
 }
 
 func (op *apiOperation) execute(ctx connectors.Context, args json.RawMessage) (any, error) {
-	request, err := op.plan().request(args)
+	request, err := op.plan.request(args)
 	if err != nil {
 		return nil, err
 	}

@@ -1,60 +1,90 @@
 package openapi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // apiCatalogue is a document as it was when it was read, and what was made of it.
 type apiCatalogue struct {
 	api    *openAPIConnector
-	doc    *apiDocument
 	digest [sha256.Size]byte
 	at     *url.URL // where the document came from, nil for a file
+	spec   []byte   // the document itself, if programs may ask for it
+	// several tells that other files were looked for.
+	several bool
 
-	operations []*apiOperation
-	warnings   []string
-	schemes    map[string]*apiScheme
-	names      *definitionNames
-	// definitions are all that the methods' schemas refer to.
-	definitions func() json.RawMessage
+	title, about string
+	ownServers   openapi3.Servers
+	required     openapi3.SecurityRequirements
+	schemes      map[string]*apiScheme
+	operations   []*apiOperation
+	warnings     []string
+	definitions  *definitions
 }
 
-// apiOperation is one operation of the document, hardly read yet.
+// apiOperation is one operation of the document.
 type apiOperation struct {
 	catalogue *apiCatalogue
 	verb      string // in upper case
 	path      string // with its braces
 	name      string
-	item      apiNode
-	node      apiNode
-	plan      func() *apiPlan
+	id        string
+	about     string
+	tags      []string
+	servers   openapi3.Servers
+	security  *openapi3.SecurityRequirements
+	plan      apiPlan
+	// input and output describe the argument and the result.
+	input, output json.RawMessage
 }
 
+// newCatalogue keeps nothing of the tree that kin-openapi makes of the document,
+// which takes up many times its size.
 func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
+	turns <- struct{}{}
+	defer func() { <-turns }()
 	files, name, at := c.origin()
-	doc, err := parseDocument(data, name, files)
-	if err == nil {
-		err = doc.checkVersion()
-	}
+	document, err := parse(data, files, name)
 	if err != nil {
 		return nil, fmt.Errorf("its OpenAPI document cannot be used: %w", err)
 	}
-	files.begin(doc)
-	catalogue := &apiCatalogue{api: c, doc: doc, at: at, names: newDefinitionNames()}
-	catalogue.definitions = sync.OnceValue(catalogue.writeDefinitions)
-	catalogue.readSchemes()
-	catalogue.listOperations()
+	catalogue := &apiCatalogue{
+		api: c, at: at, several: len(files.opened) > 1, ownServers: document.Servers, required: document.Security,
+	}
+	if c.opts.ExposeSpec {
+		catalogue.spec = document.raw
+	}
+	if info := document.Info; info != nil {
+		catalogue.title, catalogue.about = info.Title, info.Description
+	}
+	catalogue.readSchemes(document.Components.SecuritySchemes)
+	for _, path := range document.paths {
+		catalogue.listItem(path, document.Paths.Value(path))
+	}
 	catalogue.nameOperations()
+	names := newDefinitionNames()
+	for _, op := range catalogue.operations {
+		op.writeSchemas(names)
+		for _, text := range op.plan.warnings {
+			catalogue.warn("%s: %s", op, text)
+		}
+		op.plan.warnings = nil
+	}
+	catalogue.definitions = writeDefinitions(names)
+	for _, ref := range document.broken {
+		catalogue.warn("the reference %q leads nowhere: what it stands for is unknown", ref)
+	}
 	return catalogue, nil
 }
 
@@ -65,51 +95,34 @@ func (c *apiCatalogue) warn(format string, args ...any) {
 // apiVerbs are in the order of their methods.
 var apiVerbs = []string{"get", "put", "post", "delete", "patch", "options", "head"}
 
-func (c *apiCatalogue) listOperations() {
-	for path, raw := range rawjson.Members(c.doc.top["paths"]) {
-		if strings.HasPrefix(path, "x-") {
-			continue
-		}
-		item, ref, ok := apiNode{c.doc, raw}.deref()
-		if !ok || !rawjson.IsObject(item.raw) {
-			c.warn("the path %s is left out: %s", path, missingReason(ref))
-			continue
-		}
-		c.listItem(path, apiNode{c.doc, raw}, item)
-	}
-}
-
-func missingReason(ref string) string {
-	if ref == "" {
-		return "it is not an object"
-	}
-	return fmt.Sprintf("its reference %q leads nowhere", ref)
-}
-
-// listItem lists the operations of a path item. What stands beside its
-// reference, if it has one, counts for more than what that leads to.
-func (c *apiCatalogue) listItem(path string, items ...apiNode) {
-	owners := map[string]apiNode{}
-	for _, item := range items {
-		for key := range rawjson.Members(item.raw) {
-			if _, taken := owners[key]; !taken && slices.Contains(apiVerbs, key) {
-				owners[key] = item
-			}
-		}
+func (c *apiCatalogue) listItem(path string, item *openapi3.PathItem) {
+	if reason := whyLeftOut(item.Extensions); reason != "" {
+		c.warn("the path %s is left out: %s", path, reason)
+		return
 	}
 	for _, verb := range apiVerbs {
-		item, ok := owners[verb]
-		node := item.get(verb)
-		switch {
-		case !ok || !c.api.wants(verb):
-		case !rawjson.IsObject(node.raw):
-			c.warn("%s %s is left out: it is not an object", strings.ToUpper(verb), path)
-		default:
-			op := &apiOperation{catalogue: c, verb: strings.ToUpper(verb), path: path, item: item, node: node}
-			op.plan = sync.OnceValue(op.makePlan)
-			c.operations = append(c.operations, op)
+		if from := item.GetOperation(strings.ToUpper(verb)); from != nil && c.api.wants(verb) {
+			c.listOperation(strings.ToUpper(verb), path, item, from)
 		}
 	}
+}
+
+func (c *apiCatalogue) listOperation(verb, path string, item *openapi3.PathItem, from *openapi3.Operation) {
+	op := &apiOperation{
+		catalogue: c, verb: verb, path: path, id: from.OperationID, tags: from.Tags,
+		about:    cmp.Or(strings.TrimSpace(from.Summary), strings.TrimSpace(from.Description)),
+		security: from.Security, servers: item.Servers,
+	}
+	if reason := whyLeftOut(from.Extensions); reason != "" {
+		c.warn("%s is left out: %s", op, reason)
+		return
+	}
+	if from.Servers != nil && len(*from.Servers) > 0 {
+		op.servers = *from.Servers
+	}
+	op.plan.op = op
+	op.plan.read(item, from)
+	c.operations = append(c.operations, op)
 }
 
 func (c *openAPIConnector) wants(verb string) bool {
@@ -149,11 +162,9 @@ func (c *apiCatalogue) nameOperations() {
 
 func (op *apiOperation) String() string { return op.verb + " " + op.path }
 
-func (op *apiOperation) id() string { return op.node.text("operationId") }
-
 func (op *apiOperation) naturalName() string {
-	if id := op.id(); id != "" {
-		return connectors.SanitizeToolName(id)
+	if op.id != "" {
+		return connectors.SanitizeToolName(op.id)
 	}
 	return connectors.SanitizeToolName(strings.ToLower(op.verb) + "_" + op.path)
 }
@@ -161,32 +172,23 @@ func (op *apiOperation) naturalName() string {
 // origin is the operationId, or for one without the verb and path, when that
 // differs from the name.
 func (op *apiOperation) origin() string {
-	switch id := op.id(); id {
+	switch op.id {
 	case "":
 		return op.String()
 	case op.name:
 		return ""
-	default:
-		return id
 	}
+	return op.id
 }
 
-func (op *apiOperation) description() string {
-	for _, key := range []string{"summary", "description"} {
-		if text := strings.TrimSpace(op.node.text(key)); text != "" {
-			return text
-		}
-	}
-	return op.String()
-}
+func (op *apiOperation) description() string { return cmp.Or(op.about, op.String()) }
 
 func (op *apiOperation) class() connectors.Class { return web.ClassOfVerb(op.verb) }
 
 func (op *apiOperation) method() connectors.Method {
 	return connectors.Method{
 		Name: op.name, Origin: op.origin(), Description: op.description(), Class: op.class(), ClassFrom: op.verb,
-		Tags:    rawjson.Texts(rawjson.Member(op.node.raw, "tags")),
-		Timeout: op.catalogue.api.opts.Timeout, Execute: op.execute,
+		Tags: op.tags, Timeout: op.catalogue.api.opts.Timeout, Execute: op.execute,
 	}
 }
 
@@ -194,9 +196,7 @@ func (c *apiCatalogue) largeMethods() []connectors.Method {
 	list := c.ownMethods()
 	for _, op := range c.operations {
 		m := op.method()
-		m.InputSchema = op.input(c.sharing(asInput), false)
-		m.OutputSchema = op.output(c.sharing(asOutput))
-		m.Arguments = op.arguments
+		m.InputSchema, m.OutputSchema, m.Arguments = op.input, op.output, op.arguments
 		list = append(list, m)
 	}
 	return list
@@ -206,22 +206,8 @@ func (c *apiCatalogue) methods() []connectors.Method {
 	list := c.ownMethods()
 	for _, op := range c.operations {
 		m := op.method()
-		m.InputSchema, m.OutputSchema = op.arguments(), op.output(c.complete(asOutput, maxEagerDefs))
+		m.InputSchema, m.OutputSchema = op.arguments(), completed(op.output, c.definitions.output, maxEagerDefs)
 		list = append(list, m)
 	}
 	return list
-}
-
-// allWarnings reads every operation.
-func (c *apiCatalogue) allWarnings() []string {
-	all := apiCatalogue{api: c.api, warnings: slices.Clone(c.warnings)}
-	for _, op := range c.operations {
-		for _, text := range op.plan().warnings {
-			all.warn("%s: %s", op, text)
-		}
-	}
-	for _, ref := range c.doc.brokenReferences() {
-		all.warn("the reference %q leads nowhere: what it stands for is unknown", ref)
-	}
-	return all.warnings
 }

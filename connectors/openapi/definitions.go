@@ -1,10 +1,13 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
@@ -21,140 +24,139 @@ const (
 // definitionNames names the schemas that references lead to, the same in all
 // methods of a catalogue.
 type definitionNames struct {
-	mu      sync.Mutex
-	byPlace map[string]string
-	byName  map[string]apiNode
-	order   []string
+	names map[*openapi3.Schema]string
+	taken map[string]bool
+	order []*openapi3.Schema
 }
 
 func newDefinitionNames() *definitionNames {
-	return &definitionNames{byPlace: map[string]string{}, byName: map[string]apiNode{}}
+	return &definitionNames{names: map[*openapi3.Schema]string{}, taken: map[string]bool{}}
 }
 
 // name is the last step of the reference, in letters that need no escapes
 // wherever the name is used.
-func (d *definitionNames) name(target apiNode, ref string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, fragment, _ := strings.Cut(ref, "#")
-	place := target.doc.path + "#" + fragment
-	if name, ok := d.byPlace[place]; ok {
+func (d *definitionNames) name(ref *openapi3.SchemaRef) string {
+	if name, ok := d.names[ref.Value]; ok {
 		return name
 	}
-	wanted := plainName(ref)
+	wanted := plainName(ref.Ref)
 	name := wanted
-	for n := 2; ; n++ {
-		if _, taken := d.byName[name]; !taken {
-			break
-		}
+	for n := 2; d.taken[name]; n++ {
 		name = fmt.Sprintf("%s_%d", wanted, n)
 	}
-	d.byPlace[place], d.byName[name] = name, target
-	d.order = append(d.order, name)
+	d.names[ref.Value], d.taken[name] = name, true
+	d.order = append(d.order, ref.Value)
 	return name
-}
-
-// each gives what is named, from the first place on, to which more may be added
-// meanwhile.
-func (d *definitionNames) each(visit func(name string, node apiNode)) {
-	for i := 0; ; i++ {
-		d.mu.Lock()
-		if i == len(d.order) {
-			d.mu.Unlock()
-			return
-		}
-		name := d.order[i]
-		node := d.byName[name]
-		d.mu.Unlock()
-		visit(name, node)
-	}
 }
 
 const maxNameLength = 100
 
 func plainName(ref string) string {
-	last := ref[strings.LastIndexAny(ref, "/#")+1:]
+	name := strings.TrimSuffix(pointerSteps.Replace(ref[strings.LastIndexByte(ref, '/')+1:]), "#")
+	if step := strings.LastIndexAny(name, "#"); step >= 0 {
+		name = name[step+1:]
+		name = pointerSteps.Replace(name[strings.LastIndexByte(name, '/')+1:])
+	}
 	clean := strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '.', c == '-':
 			return c
 		}
 		return '_'
-	}, last)
+	}, name)
 	if clean == "" {
 		return "Root"
 	}
 	return clean[:min(len(clean), maxNameLength)]
 }
 
-// schemaDefs collects what the schema of one method refers to.
-type schemaDefs struct {
-	seen  map[string]bool
-	queue []schemaDef
-	limit int
+// definitions are the schemas that references lead to, by their names and
+// written out: the tree that kin-openapi makes of a document takes up many times
+// as much.
+type definitions struct {
+	all           json.RawMessage // {"$defs":{…}}, with marks where a property goes one way only
+	input, output map[string][]byte
 }
 
-type schemaDef struct {
-	name string
-	node apiNode
-}
-
-func (d *schemaDefs) add(name string, target apiNode) {
-	if !d.seen[name] {
-		d.seen[name] = true
-		d.queue = append(d.queue, schemaDef{name, target})
+func writeDefinitions(names *definitionNames) *definitions {
+	d := &definitions{all: (&schemaWriter{names: names}).definitions()}
+	d.input = membersOf(rawjson.Member(d.all, "$defs"))
+	if d.output = d.input; bytes.Contains(d.all, []byte(`Only":true`)) {
+		d.input = membersOf(rawjson.Member((&schemaWriter{names: names, way: asInput}).definitions(), "$defs"))
+		d.output = membersOf(rawjson.Member((&schemaWriter{names: names, way: asOutput}).definitions(), "$defs"))
 	}
+	return d
 }
 
-// writeDefs gives the definitions, nil when there are none. Past the limit they are empty.
-func (w *schemaWriter) writeDefs() []byte {
-	if w.defs == nil || len(w.defs.queue) == 0 {
-		return nil
-	}
-	var o rawjson.Object
-	for i := 0; i < len(w.defs.queue); i++ {
-		next, schema := w.defs.queue[i], []byte("{}")
-		if len(o.Raw) <= w.defs.limit {
-			schema = w.writeDefinition(next.node)
-		}
-		o.Add(next.name, schema)
-	}
-	return o.Bytes()
-}
-
-// complete makes schemas that hold all they refer to.
-func (c *apiCatalogue) complete(way string, limit int) *schemaWriter {
-	return &schemaWriter{names: c.names, hidden: way, defs: &schemaDefs{seen: map[string]bool{}, limit: limit}}
-}
-
-// sharing makes schemas that refer to the catalogue's definitions.
-func (c *apiCatalogue) sharing(way string) *schemaWriter {
-	return &schemaWriter{names: c.names, hidden: way}
-}
-
-func (c *apiCatalogue) writeDefinitions() json.RawMessage {
+func (w *schemaWriter) definitions() json.RawMessage {
 	var defs, o rawjson.Object
-	w := c.sharing(asBoth)
-	c.names.each(func(name string, node apiNode) { defs.Add(name, w.writeDefinition(node)) })
+	for i := 0; i < len(w.names.order); i++ { // which grows meanwhile
+		schema := w.names.order[i]
+		defs.Add(w.names.names[schema], w.writeDefinition(schema))
+	}
 	o.Add("$defs", defs.Bytes())
 	return o.Bytes()
 }
 
-// arguments is the schema to validate with.
-func (op *apiOperation) arguments() json.RawMessage {
-	return op.input(op.catalogue.complete(asInput, maxInputDefs), true)
+// completed adds to a schema all that it refers to. Past the limit definitions are empty.
+func completed(schema []byte, known map[string][]byte, limit int) json.RawMessage {
+	var defs rawjson.Object
+	seen := map[string]bool{}
+	queue := referencesIn(schema, seen)
+	for i := 0; i < len(queue); i++ {
+		definition := []byte("{}")
+		if len(defs.Raw) <= limit {
+			definition = known[queue[i]]
+			queue = append(queue, referencesIn(definition, seen)...)
+		}
+		defs.Add(queue[i], definition)
+	}
+	if defs.Empty() {
+		return schema
+	}
+	return withMember(schema, "$defs", defs.Bytes())
 }
 
-// input describes the argument. Lenient lets numbers and booleans through where
-// a parameter wants a string.
-func (op *apiOperation) input(w *schemaWriter, lenient bool) json.RawMessage {
+const referencePrefix = `"$ref":"#/$defs/`
+
+// referencesIn lists the definitions that a schema refers to and that were not seen yet.
+func referencesIn(schema []byte, seen map[string]bool) (names []string) {
+	for text := string(schema); ; {
+		_, rest, ok := strings.Cut(text, referencePrefix)
+		if !ok {
+			return names
+		}
+		name, after, _ := strings.Cut(rest, `"`)
+		if text = after; !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+}
+
+// writeSchemas writes what the document says of the argument and of the result,
+// and lets go of what it was read from.
+func (op *apiOperation) writeSchemas(names *definitionNames) {
+	op.input = op.plan.input(&schemaWriter{names: names, way: asInput})
+	op.output = op.plan.output(&schemaWriter{names: names, way: asOutput}, op.catalogue.api.opts.FullResponses)
+	op.plan.body, op.plan.answer.schema = nil, nil
+	for _, parameter := range op.plan.parameters {
+		parameter.schema = nil
+	}
+	for _, m := range op.plan.media {
+		m.schema = nil
+	}
+}
+
+func (p *apiPlan) input(w *schemaWriter) json.RawMessage {
 	var (
-		p          = op.plan()
 		properties rawjson.Object
 		required   []string
 	)
 	for _, parameter := range p.parameters {
-		properties.Add(parameter.property, parameter.inputSchema(w, lenient))
+		schema := w.write(parameter.schema)
+		parameter.loosen = parameter.loosened(schema)
+		properties.Add(parameter.property, describeSchema(schema, parameter.description, parameter.deprecated))
 		if !parameter.optional() {
 			required = append(required, parameter.property)
 		}
@@ -168,48 +170,60 @@ func (op *apiOperation) input(w *schemaWriter, lenient bool) json.RawMessage {
 	if len(p.media) > 1 {
 		properties.Add(typeProperty, p.typeSchema())
 	}
-	return w.object(properties, required)
+	return objectSchema(properties, required)
 }
 
-func (w *schemaWriter) object(properties rawjson.Object, required []string) json.RawMessage {
+func objectSchema(properties rawjson.Object, required []string) json.RawMessage {
 	var o rawjson.Object
 	o.Add("type", rawjson.Quote("object"))
 	o.Add("properties", properties.Bytes())
 	if required != nil {
 		o.Add("required", rawjson.TextArray(required))
 	}
-	if defs := w.writeDefs(); defs != nil {
-		o.Add("$defs", defs)
-	}
 	return o.Bytes()
 }
 
-func (p *apiParameter) inputSchema(w *schemaWriter, lenient bool) []byte {
-	schema := w.write(p.schema, nil)
-	if lenient && !p.asJSON {
-		schema = p.lenient(schema)
-	}
-	return describeSchema(schema, p.description, p.deprecated)
-}
-
-// lenient lets through what becomes the same text as a string does.
-func (p *apiParameter) lenient(schema []byte) []byte {
-	if kinds := p.schema.kinds(0); kinds.text && !(kinds.number && kinds.boolean) {
-		return orScalar(schema)
-	}
-	items := p.schema.get("items")
-	written := rawjson.Member(schema, "items")
-	if kinds := items.kinds(0); written == nil || !kinds.text || kinds.number && kinds.boolean {
-		return schema
-	}
-	o := rawjson.Object{}
-	for key, value := range rawjson.Members(schema) {
-		if key == "items" {
-			value = orScalar(value)
+// arguments is the schema to validate with. It lets numbers and booleans through
+// where a parameter wants a string.
+func (op *apiOperation) arguments() json.RawMessage {
+	properties := rawjson.Member(op.input, "properties")
+	for _, parameter := range op.plan.parameters {
+		if parameter.loosen != 0 {
+			schema := loose(rawjson.Member(properties, parameter.property), parameter.loosen)
+			properties = withMember(properties, parameter.property, schema)
 		}
-		o.Add(key, value)
 	}
-	return o.Bytes()
+	return completed(withMember(op.input, "properties", properties), op.catalogue.definitions.input, maxInputDefs)
+}
+
+// What of a parameter takes numbers and booleans, too.
+const (
+	looseValue = iota + 1
+	looseItems
+)
+
+// loosened tells what becomes the same text as a string does.
+func (p *apiParameter) loosened(schema []byte) int {
+	wantsText := func(ref *openapi3.SchemaRef) bool {
+		kinds := kindsOf(ref, 0)
+		return kinds.text && !(kinds.number && kinds.boolean)
+	}
+	switch {
+	case p.asJSON:
+	case wantsText(p.schema):
+		return looseValue
+	case rawjson.Member(schema, "items") != nil && wantsText(p.schema.Value.Items):
+		return looseItems
+	}
+	return 0
+}
+
+func loose(schema []byte, what int) []byte {
+	if what == looseItems {
+		return withMember(schema, "items", orScalar(rawjson.Member(schema, "items")))
+	}
+	about, deprecated := rawjson.Text(rawjson.Member(schema, "description")), rawjson.Member(schema, "deprecated") != nil
+	return describeSchema(orScalar(without(without(schema, "description"), "deprecated")), about, deprecated)
 }
 
 func orScalar(schema []byte) []byte {
@@ -226,7 +240,8 @@ func (p *apiPlan) bodySchema(w *schemaWriter) []byte {
 		if string(schema) == "{}" {
 			return describeSchema(schema, p.bodyDescription(), false)
 		}
-		if !containsBytes(list, schema) {
+		same := func(other []byte) bool { return bytes.Equal(other, schema) }
+		if !slices.ContainsFunc(list, same) {
 			list = append(list, schema)
 		}
 	}
@@ -239,33 +254,23 @@ func (p *apiPlan) bodySchema(w *schemaWriter) []byte {
 	return describeSchema(schema, p.bodyDescription(), false)
 }
 
-func containsBytes(list [][]byte, raw []byte) bool {
-	for _, other := range list {
-		if string(other) == string(raw) {
-			return true
-		}
-	}
-	return false
-}
-
 func (p *apiPlan) bodyDescription() string {
-	if p.op.catalogue.doc.swagger {
+	if p.body == nil {
 		return ""
 	}
-	return p.op.node.get("requestBody").resolved().text("description")
+	return p.body.Description
 }
 
 // bodySchema for text and bytes says what a program gives, whatever structure
 // the document sees in it.
 func (m *apiMedia) bodySchema(w *schemaWriter) []byte {
-	kinds := m.schema.kinds(0)
 	switch {
 	case m.kind == web.MediaBinary:
 		return []byte(`{"type":"string","format":"binary"}`)
-	case m.kind == web.MediaText && !kinds.text:
+	case m.kind == web.MediaText && !kindsOf(m.schema, 0).text:
 		return []byte(`{"type":"string","description":"` + "Text of the type " + web.BaseType(m.mediaType) + `"}`)
 	}
-	return w.write(m.schema, nil)
+	return w.write(m.schema)
 }
 
 func (p *apiPlan) typeSchema() []byte {
@@ -281,37 +286,25 @@ func (p *apiPlan) typeSchema() []byte {
 }
 
 // output describes the result, nil where the document does not.
-func (op *apiOperation) output(w *schemaWriter) json.RawMessage {
-	answer := op.plan().answer
+func (p *apiPlan) output(w *schemaWriter, full bool) json.RawMessage {
 	var schema []byte
 	switch {
-	case answer.schema.doc == nil:
-	case answer.kind == web.MediaJSON:
-		schema = w.write(answer.schema, nil)
-	case answer.kind == web.MediaText:
+	case !p.answer.said:
+	case p.answer.kind == web.MediaJSON:
+		schema = w.write(p.answer.schema)
+	case p.answer.kind == web.MediaText:
 		schema = []byte(`{"type":"string"}`)
 	default:
 		schema = []byte(`{"type":"string","format":"binary"}`)
 	}
-	if op.catalogue.api.opts.FullResponses {
-		return w.full(schema)
-	}
-	defs := w.writeDefs()
-	if defs == nil {
+	if !full {
 		return schema
 	}
-	o := rawjson.Object{Raw: append([]byte{','}, schema[1:len(schema)-1]...)}
-	o.Add("$defs", defs)
-	return o.Bytes()
-}
-
-// full describes an answer with all its parts.
-func (w *schemaWriter) full(body []byte) json.RawMessage {
 	var properties rawjson.Object
 	properties.Add("status", []byte(`{"type":"integer"}`))
 	properties.Add("headers", []byte(`{"type":"object","additionalProperties":{"type":"string"}}`))
-	if body != nil {
-		properties.Add(bodyProperty, body)
+	if schema != nil {
+		properties.Add(bodyProperty, schema)
 	}
-	return w.object(properties, []string{"status", "headers"})
+	return objectSchema(properties, []string{"status", "headers"})
 }

@@ -8,49 +8,26 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
 	"github.com/temporal-codemode/codemode/internal/words"
 )
 
-// apiDocument is one file: a whole OpenAPI document, or a part that another
-// file refers to.
-type apiDocument struct {
+// apiFile is one file: a whole OpenAPI document, or a part that another file
+// refers to.
+type apiFile struct {
 	raw []byte
-	// swagger marks version 2.0, modern 3.1 and later, where keywords beside a
-	// $ref count.
-	swagger, modern bool
 	// path is where the file is below the folder of the first one.
-	path  string
-	files *apiFiles
-	// top are the members of the whole, which may be far apart.
-	top map[string][]byte
-	// places are the components by pointer, found is what searching has given.
-	places map[string][]byte
-	found  sync.Map
+	path string
+	// members are those of the places that references led through, by pointer.
+	members map[string]map[string][]byte
 }
 
-// apiNode is a value in a document.
-type apiNode struct {
-	doc *apiDocument
-	raw []byte
-}
-
-func (n apiNode) get(name string) apiNode { return apiNode{n.doc, rawjson.Member(n.raw, name)} }
-func (n apiNode) text(name string) string { return rawjson.Text(rawjson.Member(n.raw, name)) }
-
-// components are the places whose members references usually lead to.
-var components = [][]string{
-	{"definitions"}, {"parameters"}, {"responses"}, {"securityDefinitions"},
-	{"components", "schemas"}, {"components", "parameters"}, {"components", "responses"}, {"components", "requestBodies"},
-	{"components", "headers"}, {"components", "securitySchemes"}, {"components", "pathItems"},
-}
-
-// parseDocument reads JSON or YAML.
-func parseDocument(data []byte, at string, files *apiFiles) (*apiDocument, error) {
+// parseFile reads JSON or YAML.
+func parseFile(data []byte, at string) (*apiFile, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF")))
 	if !rawjson.IsObject(data) {
 		var err error
@@ -62,154 +39,106 @@ func parseDocument(data []byte, at string, files *apiFiles) (*apiDocument, error
 	if err != nil {
 		return nil, err
 	}
-	doc := &apiDocument{raw: raw, path: at, files: files, top: map[string][]byte{}, places: map[string][]byte{}}
-	for name, value := range rawjson.Members(raw) {
-		doc.top[name] = value
-	}
-	for _, place := range components {
-		for name, value := range rawjson.Members(rawjson.Path(doc.top[place[0]], place[1:]...)) {
-			doc.places["/"+strings.Join(place, "/")+"/"+pointerStep(name)] = value
-		}
-	}
-	return doc, nil
+	return &apiFile{raw: raw, path: at, members: map[string]map[string][]byte{}}, nil
 }
 
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+// apiVersion is what a document says it is.
+type apiVersion int
 
-func pointerStep(name string) string { return pointerEscapes.Replace(name) }
+const (
+	swagger2  apiVersion = iota + 1
+	openapi30            // 3.0
+	openapi31            // 3.1 and later, where keywords beside a $ref count
+)
 
-// checkVersion tells what the document is, and refuses what it cannot be.
-func (d *apiDocument) checkVersion() error {
-	if !rawjson.IsObject(d.raw) {
-		return errors.New("it is not an OpenAPI document")
+// version tells what the document is, and refuses what it cannot be.
+func (f *apiFile) version() (apiVersion, error) {
+	if !rawjson.IsObject(f.raw) {
+		return 0, errors.New("it is not an OpenAPI document")
 	}
-	swagger, version := d.top["swagger"], rawjson.Text(d.top["openapi"])
+	swagger, version := f.at("/swagger"), rawjson.Text(f.at("/openapi"))
 	switch {
 	case version == "3.0" || strings.HasPrefix(version, "3.0."):
+		return openapi30, nil
 	case strings.HasPrefix(version, "3."):
-		d.modern = true
+		return openapi31, nil
 	case version != "":
-		return fmt.Errorf("it is of OpenAPI version %s, but only 2.0, 3.0 and 3.1 are known", words.Shorten(version, 20))
+		return 0, fmt.Errorf("it is of OpenAPI version %s, but only 2.0, 3.0 and 3.1 are known", words.Shorten(version, 20))
 	case rawjson.Text(swagger) == "2.0" || string(swagger) == "2.0" || string(swagger) == "2":
-		d.swagger = true
-	default:
-		return errors.New(`it is not an OpenAPI document: it has neither "openapi" nor "swagger": "2.0"`)
+		return swagger2, nil
 	}
-	return nil
+	return 0, errors.New(`it is not an OpenAPI document: it has neither "openapi" nor "swagger": "2.0"`)
 }
 
-// pointer finds a place in the document, nil when there is none.
-func (d *apiDocument) pointer(pointer string) []byte {
-	if at, ok := d.places[pointer]; ok {
-		return at
-	}
-	if plain, err := url.PathUnescape(pointer); err == nil && plain != pointer {
-		return d.pointer(plain)
-	}
-	if at, ok := d.found.Load(pointer); ok {
-		return at.([]byte)
-	}
-	at := d.search(pointer)
-	if at != nil {
-		d.found.Store(pointer, at)
-	}
-	return at
-}
-
-func (d *apiDocument) search(pointer string) []byte {
-	if pointer == "" {
-		return d.raw
-	}
-	if pointer[0] != '/' {
+// at finds the place that a JSON pointer names, nil when there is none.
+func (f *apiFile) at(pointer string) []byte {
+	cut := strings.LastIndexByte(pointer, '/')
+	if cut < 0 {
+		if pointer == "" {
+			return f.raw
+		}
 		return nil
 	}
-	at := d.raw
-	for step := range strings.SplitSeq(pointer[1:], "/") {
-		at = rawjson.Step(at, strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~"))
+	parent := pointer[:cut]
+	members, known := f.members[parent]
+	if !known {
+		members = membersOf(f.at(parent))
+		f.members[parent] = members
 	}
-	return at
+	return members[pointerSteps.Replace(pointer[cut+1:])]
 }
 
-const maxReferences = 32
+var (
+	pointerSteps   = strings.NewReplacer("~1", "/", "~0", "~")
+	pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+)
 
-// deref follows references until something else comes, with the last reference
-// followed. It fails for those that lead nowhere or in a circle.
-func (n apiNode) deref() (target apiNode, ref string, ok bool) {
-	for range maxReferences {
-		raw := rawjson.Member(n.raw, "$ref")
-		if !rawjson.IsText(raw) {
-			return n, ref, n.raw != nil
-		}
-		ref = rawjson.Text(raw)
-		if n, ok = n.doc.find(ref); !ok {
-			return apiNode{}, ref, false
-		}
+// membersOf are the members of an object, or the elements of a list by their numbers.
+func membersOf(raw []byte) map[string][]byte {
+	members := map[string][]byte{}
+	for name, value := range rawjson.Members(raw) {
+		members[name] = value
 	}
-	return apiNode{}, ref, false
+	for value := range rawjson.Elements(raw) {
+		members[strconv.Itoa(len(members))] = value
+	}
+	return members
 }
 
-// schemaTarget is deref for schemas, which may say more beside a reference: it
-// stops there.
-func (n apiNode) schemaTarget() (target apiNode, ref string, ok bool) {
-	last, ref, ok := n.deref()
-	if !ok || !n.doc.modern {
-		return last, ref, ok
-	}
-	for range maxReferences {
-		ref = n.text("$ref")
-		n, _ = n.doc.find(ref)
-		if !rawjson.IsText(rawjson.Member(n.raw, "$ref")) || len(without(n.raw, "$ref")) > len("{}") {
-			break
-		}
-	}
-	return n, ref, true
-}
-
-// resolved is the node itself or what it refers to, empty when that fails.
-func (n apiNode) resolved() apiNode {
-	target, _, _ := n.deref()
-	if target.doc == nil {
-		target.doc = n.doc
-	}
-	return target
-}
-
-// referenceTo makes a node that consists of a reference.
-func referenceTo(d *apiDocument, ref string) apiNode {
+// without is an object less one of its members.
+func without(raw []byte, name string) []byte {
 	var o rawjson.Object
-	o.Add("$ref", rawjson.Quote(ref))
-	return apiNode{d, o.Bytes()}
-}
-
-// find gives what a single reference names.
-func (d *apiDocument) find(ref string) (apiNode, bool) {
-	file, fragment, _ := strings.Cut(ref, "#")
-	doc := d
-	if file != "" {
-		if doc = d.files.open(d.path, file); doc == nil {
-			return apiNode{}, false
+	for key, value := range rawjson.Members(raw) {
+		if key != name {
+			o.Add(key, value)
 		}
 	}
-	found := doc.pointer(fragment)
-	return apiNode{doc, found}, found != nil
+	return o.Bytes()
+}
+
+// withMember is an object with one member added, or with another value.
+func withMember(raw []byte, name string, value []byte) []byte {
+	var o rawjson.Object
+	for key, old := range rawjson.Members(raw) {
+		if key == name {
+			old, value = value, nil
+		}
+		o.Add(key, old)
+	}
+	if value != nil {
+		o.Add(name, value)
+	}
+	return o.Bytes()
 }
 
 // apiFiles are the files of a document that was read from one. Only what lies
 // in the folder of the first or below is opened.
 type apiFiles struct {
-	folder string // empty: none can be opened
-
-	mu     sync.Mutex
-	opened map[string]*apiDocument // nil for those that cannot be read
-	first  *apiDocument
+	folder string              // empty: none can be opened
+	opened map[string]*apiFile // nil for those that cannot be read
 }
 
-func (f *apiFiles) begin(doc *apiDocument) {
-	f.first = doc
-	f.opened = map[string]*apiDocument{doc.path: doc}
-}
-
-func (f *apiFiles) open(from, name string) *apiDocument {
+func (f *apiFiles) open(from, name string) *apiFile {
 	if f.folder == "" || strings.Contains(name, "://") {
 		return nil
 	}
@@ -217,17 +146,15 @@ func (f *apiFiles) open(from, name string) *apiDocument {
 		name = plain
 	}
 	at := path.Join(path.Dir(from), name)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	doc, known := f.opened[at]
+	file, known := f.opened[at]
 	if !known {
-		doc = f.read(at)
-		f.opened[at] = doc
+		file = f.read(at)
+		f.opened[at] = file
 	}
-	return doc
+	return file
 }
 
-func (f *apiFiles) read(at string) *apiDocument {
+func (f *apiFiles) read(at string) *apiFile {
 	file, err := os.OpenInRoot(f.folder, filepath.FromSlash(at))
 	if err != nil {
 		return nil
@@ -237,17 +164,9 @@ func (f *apiFiles) read(at string) *apiDocument {
 	if err != nil {
 		return nil
 	}
-	doc, err := parseDocument(data, at, f)
+	parsed, err := parseFile(data, at)
 	if err != nil {
 		return nil
 	}
-	doc.swagger, doc.modern = f.first.swagger, f.first.modern
-	return doc
-}
-
-// several tells whether files beside the first were looked for.
-func (f *apiFiles) several() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.opened) > 1
+	return parsed
 }

@@ -192,7 +192,7 @@ func TestOpenAPIExamples(t *testing.T) {
 			name := file + " " + m.Name
 			assert.Regexp(t, words.Identifier, m.Name, name)
 			assert.Equal(t, methods[i].Name, m.Name)
-			for _, raw := range []json.RawMessage{m.Arguments(), methods[i].InputSchema, methods[i].OutputSchema, withMember(m.InputSchema, "$defs", defs), withMember(m.OutputSchema, "$defs", defs)} {
+			for _, raw := range []json.RawMessage{m.Arguments(), methods[i].InputSchema, methods[i].OutputSchema, withDefs(m.InputSchema, defs), withDefs(m.OutputSchema, defs)} {
 				err := validate.Schema(raw)
 				assert.NoError(t, err, "%s %s", name, raw)
 			}
@@ -205,16 +205,11 @@ func TestOpenAPIExamples(t *testing.T) {
 	}
 }
 
-func withMember(raw []byte, name string, value []byte) json.RawMessage {
-	if !rawjson.IsObject(raw) {
-		return raw
+func withDefs(schema, defs []byte) json.RawMessage {
+	if !rawjson.IsObject(schema) {
+		return schema
 	}
-	var o rawjson.Object
-	for key, member := range rawjson.Members(raw) {
-		o.Add(key, member)
-	}
-	o.Add(name, value)
-	return o.Bytes()
+	return withMember(schema, "$defs", defs)
 }
 
 func schemasOf(t *testing.T, file string) (texts []string) {

@@ -73,11 +73,11 @@ var anyValues = []string{
 
 // mutated changes some values of a document.
 func mutated(data []byte, random *rand.Rand) []byte {
-	doc, err := parseDocument(data, "", &apiFiles{})
+	file, err := parseFile(data, "")
 	if err != nil {
 		return data
 	}
-	raw := doc.raw
+	raw := file.raw
 	for range 1 + random.IntN(4) {
 		raw = mutate(raw, random)
 	}

@@ -2,8 +2,6 @@ package openapi
 
 import (
 	"github.com/getkin/kin-openapi/openapi3"
-
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // formField says how one member of a form is written.
@@ -18,33 +16,23 @@ type formField struct {
 	styled bool
 }
 
-func readEncoding(node apiNode) map[string]*formField {
+func readFields(media *openapi3.MediaType) map[string]*formField {
 	fields := map[string]*formField{}
-	for name, raw := range rawjson.Members(node.raw) {
-		var encoding openapi3.Encoding
-		if encoding.UnmarshalJSON(without(raw, "headers")) != nil {
-			continue
-		}
+	for name, encoding := range media.Encoding {
 		method := encoding.SerializationMethod()
 		fields[name] = &formField{
 			contentType: encoding.ContentType, style: method.Style, explode: method.Explode, allowReserved: encoding.AllowReserved,
 			styled: encoding.Style != "" || encoding.Explode != nil || encoding.AllowReserved,
 		}
 	}
-	return fields
-}
-
-// without is an object less some of its members.
-func without(raw []byte, names ...string) []byte {
-	var o rawjson.Object
-next:
-	for key, value := range rawjson.Members(raw) {
-		for _, name := range names {
-			if key == name {
-				continue next
-			}
-		}
-		o.Add(key, value)
+	if media.Schema == nil || media.Schema.Value == nil {
+		return fields
 	}
-	return o.Bytes()
+	for name, property := range media.Schema.Value.Properties {
+		if list, ok := collection(property.Value.Extensions); ok {
+			list.style, list.styled = styleForm, true
+			fields[name] = &list
+		}
+	}
+	return fields
 }

@@ -6,7 +6,9 @@ package openapi
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,9 +104,8 @@ func (c *openAPIConnector) Instructions() string {
 	if c.opts.Instructions != "" || catalogue == nil {
 		return c.opts.Instructions
 	}
-	info := apiNode{catalogue.doc, catalogue.doc.top["info"]}
-	about, _, _ := strings.Cut(strings.TrimSpace(info.resolved().text("description")), "\n\n")
-	return strings.TrimSpace(info.text("title") + "\n\n" + words.Shorten(about, maxHint))
+	about, _, _ := strings.Cut(strings.TrimSpace(catalogue.about), "\n\n")
+	return strings.TrimSpace(catalogue.title + "\n\n" + words.Shorten(about, maxHint))
 }
 
 func (c *openAPIConnector) latest() *apiCatalogue {
@@ -129,12 +130,13 @@ func (c *openAPIConnector) Large(ctx context.Context) (*connectors.LargeCatalogu
 	if err != nil {
 		return nil, err
 	}
-	return &connectors.LargeCatalogue{Methods: catalogue.largeMethods(), Definitions: catalogue.definitions}, nil
+	definitions := func() json.RawMessage { return catalogue.definitions.all }
+	return &connectors.LargeCatalogue{Methods: catalogue.largeMethods(), Definitions: definitions}, nil
 }
 
 func (c *openAPIConnector) Warnings() []string {
 	if catalogue := c.latest(); catalogue != nil {
-		return catalogue.allWarnings()
+		return slices.Clone(catalogue.warnings)
 	}
 	return nil
 }
@@ -149,7 +151,7 @@ func (c *openAPIConnector) load(ctx context.Context) (*apiCatalogue, error) {
 		return nil, c.secrets.hide(err)
 	}
 	digest := sha256.Sum256(data)
-	if old := c.latest(); old != nil && old.digest == digest && !old.doc.files.several() {
+	if old := c.latest(); old != nil && old.digest == digest && !old.several {
 		return old, nil
 	}
 	catalogue, err := newCatalogue(c, data)

@@ -111,9 +111,14 @@ func TestOpenAPISchemas(t *testing.T) {
 	assert.Equal(t, `{"type":"object","properties":{"tenant":{"type":"string"},"id":{"type":"string"},"body":{"$ref":"#/$defs/User"}},"required":["id","body"]}`,
 		string(put.InputSchema))
 	user := `{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"boss":{"$ref":"#/$defs/User"},"ext":{},"missing":{}}}`
-	assert.Equal(t, user, string(rawjson.Path(put.Arguments(), "$defs", "User")), "complete")
-	assert.Equal(t, `{"$defs":{"User":`+user+`,"Node":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/Node"}}}}}}`,
+	assert.JSONEq(t, user, string(rawjson.Path(put.Arguments(), "$defs", "User")), "complete")
+	assert.JSONEq(t, `{"$defs":{"User":`+user+`,"Node":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/Node"}}}}}}`,
 		string(largeFixture(t).Definitions()))
+	var names []string
+	for name := range rawjson.Members(rawjson.Path(largeFixture(t).Definitions(), "$defs", "User", "properties")) {
+		names = append(names, name)
+	}
+	assert.Equal(t, []string{"name", "boss", "ext", "missing"}, names, "as the author lined them up")
 }
 
 func TestOpenAPIWithoutBody(t *testing.T) {

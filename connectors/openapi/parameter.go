@@ -3,13 +3,13 @@ package openapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 	"github.com/temporal-codemode/codemode/internal/words"
 )
 
@@ -37,7 +37,8 @@ type apiParameter struct {
 	description string
 	required    bool
 	deprecated  bool
-	schema      apiNode
+	schema      *openapi3.SchemaRef // nil once it is written
+	loosen      int
 
 	style         string
 	explode       bool
@@ -50,42 +51,28 @@ type apiParameter struct {
 	segments bool
 }
 
-func readParameter(node apiNode, swagger bool) (*apiParameter, error) {
-	node, ref, ok := node.deref()
-	if !ok || !rawjson.IsObject(node.raw) {
-		return nil, errors.New(missingReason(ref))
+func readParameter(from *openapi3.Parameter) (*apiParameter, error) {
+	if reason := whyLeftOut(from.Extensions); reason != "" {
+		return nil, errors.New(reason)
 	}
-	if swagger {
-		return readSwaggerParameter(node)
-	}
-	var parsed openapi3.Parameter
-	if err := parsed.UnmarshalJSON(without(node.raw, "schema", "content", "example", "examples")); err != nil {
-		return nil, errors.New("it is not written as a parameter is")
+	method, err := from.SerializationMethod()
+	if err != nil || from.Name == "" {
+		name, in := words.Shorten(from.Name, words.MaxValue), words.Shorten(from.In, words.MaxValue)
+		return nil, fmt.Errorf("%q in %q is no parameter", name, in)
 	}
 	p := &apiParameter{
-		name: parsed.Name, in: parsed.In, description: parsed.Description, required: parsed.Required,
-		deprecated: parsed.Deprecated, allowReserved: parsed.AllowReserved, schema: node.get("schema"),
-		segments: rawjson.IsTrue(rawjson.Member(node.raw, "x-multi-segment")),
+		name: from.Name, in: from.In, description: from.Description, required: from.Required, deprecated: from.Deprecated,
+		schema: from.Schema, style: method.Style, explode: method.Explode, allowReserved: from.AllowReserved,
 	}
-	method, err := parsed.SerializationMethod()
-	if err != nil || p.name == "" {
-		return nil, fmt.Errorf("%q in %q is no parameter", words.Shorten(p.name, words.MaxValue), words.Shorten(p.in, words.MaxValue))
+	p.segments, _ = from.Extensions["x-multi-segment"].(bool)
+	if list, ok := collection(from.Extensions); ok {
+		p.explode, p.separator = list.explode, list.separator
 	}
-	p.style, p.explode = method.Style, method.Explode
-	p.readContent(node)
+	if names := slices.Sorted(maps.Keys(from.Content)); p.schema == nil && len(names) > 0 {
+		p.schema = from.Content[names[0]].Schema
+		p.asJSON = web.KindOf(names[0]) == web.MediaJSON
+	}
 	return p, p.check()
-}
-
-// readContent is for parameters that are described by a media type.
-func (p *apiParameter) readContent(node apiNode) {
-	if p.schema.raw != nil {
-		return
-	}
-	for name, raw := range rawjson.Members(rawjson.Member(node.raw, "content")) {
-		p.schema = apiNode{node.doc, raw}.get("schema")
-		p.asJSON = web.KindOf(name) == web.MediaJSON
-		return
-	}
 }
 
 // stylesOf are the styles that a place knows, the default first.

@@ -7,71 +7,65 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
-// apiPlan is an operation read to the end: what a call needs to know.
+// apiPlan is what a call of an operation needs to know. Nothing in it keeps the
+// tree that kin-openapi makes of a document, once its schemas are written.
 type apiPlan struct {
 	op         *apiOperation
 	parameters []*apiParameter
 	// media are the ways to write the body, the preferred first; none for an
 	// operation without body.
 	media        []*apiMedia
+	body         *openapi3.RequestBody
 	bodyRequired bool
 	answer       apiAnswer
 	warnings     []string
-}
-
-func (op *apiOperation) makePlan() *apiPlan {
-	p := &apiPlan{op: op}
-	list := p.readParameters()
-	if op.catalogue.doc.swagger {
-		list = p.readSwaggerBody(list)
-	} else {
-		p.readBody()
-	}
-	p.parameters = p.completePath(list)
-	p.nameProperties()
-	p.answer = op.readAnswer()
-	return p
 }
 
 func (p *apiPlan) warn(format string, args ...any) {
 	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
 }
 
+func (p *apiPlan) read(item *openapi3.PathItem, op *openapi3.Operation) {
+	p.parameters = p.completePath(p.readParameters(item.Parameters, op.Parameters))
+	if op.RequestBody != nil {
+		p.readBody(op.RequestBody.Value)
+	}
+	p.nameProperties()
+	p.readAnswer(op.Responses)
+}
+
 // readParameters takes those of the path item and of the operation; of two in
 // the same place with the same name the operation's counts.
-func (p *apiPlan) readParameters() []*apiParameter {
-	var list []*apiParameter
-	for _, owner := range []apiNode{p.op.item, p.op.node} {
-		for raw := range rawjson.Elements(rawjson.Member(owner.raw, "parameters")) {
-			parameter, err := readParameter(apiNode{owner.doc, raw}, p.op.catalogue.doc.swagger)
-			if err != nil {
-				p.warn("a parameter is left out: %v", err)
-				continue
-			}
-			same := func(other *apiParameter) bool { return other.in == parameter.in && other.name == parameter.name }
-			if i := slices.IndexFunc(list, same); i >= 0 {
-				list[i] = parameter
-			} else {
-				list = append(list, parameter)
-			}
+func (p *apiPlan) readParameters(lists ...openapi3.Parameters) (all []*apiParameter) {
+	for _, ref := range slices.Concat(lists...) {
+		parameter, err := readParameter(ref.Value)
+		if err != nil {
+			p.warn("a parameter is left out: %v", err)
+			continue
+		}
+		same := func(other *apiParameter) bool { return other.in == parameter.in && other.name == parameter.name }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i] = parameter
+		} else {
+			all = append(all, parameter)
 		}
 	}
-	return list
+	return all
 }
 
 var pathVariable = regexp.MustCompile(`\{([^{}/]*)\}`)
 
 // completePath makes the path's variables and the path parameters agree.
-func (p *apiPlan) completePath(list []*apiParameter) []*apiParameter {
+func (p *apiPlan) completePath(list []*apiParameter) (kept []*apiParameter) {
 	variables := map[string]bool{}
 	for _, match := range pathVariable.FindAllStringSubmatch(p.op.path, -1) {
 		variables[match[1]] = true
 	}
-	var kept []*apiParameter
 	for _, parameter := range list {
 		switch {
 		case parameter.in != inPath:
@@ -90,17 +84,11 @@ func (p *apiPlan) completePath(list []*apiParameter) []*apiParameter {
 		if name := match[1]; variables[name] {
 			p.warn("the path's {%s} is not among the parameters: it is taken for a required string", name)
 			delete(variables, name)
-			kept = append(kept, impliedParameter(p.op.item.doc, name))
+			schema := openapi3.NewSchemaRef("", openapi3.NewStringSchema())
+			kept = append(kept, &apiParameter{name: name, in: inPath, required: true, style: styleSimple, schema: schema})
 		}
 	}
 	return kept
-}
-
-func impliedParameter(doc *apiDocument, name string) *apiParameter {
-	return &apiParameter{
-		name: name, in: inPath, required: true, style: styleSimple,
-		schema: apiNode{doc, []byte(`{"type":"string"}`)},
-	}
 }
 
 const (
@@ -146,24 +134,21 @@ func (p *apiPlan) properties() []string {
 type apiMedia struct {
 	mediaType string
 	kind      web.MediaKind
-	schema    apiNode
+	schema    *openapi3.SchemaRef
 	// fields say how the members of a form are written, where the document does.
 	fields map[string]*formField
 }
 
-func (p *apiPlan) readBody() {
-	body, ref, ok := p.op.node.get("requestBody").deref()
-	if !ok {
-		if ref != "" {
-			p.warn("the request body is unknown: %s", missingReason(ref))
-			p.media = []*apiMedia{{mediaType: "application/json", schema: apiNode{doc: p.op.node.doc}}}
-		}
+func (p *apiPlan) readBody(body *openapi3.RequestBody) {
+	if reason := whyLeftOut(body.Extensions); reason != "" {
+		p.warn("the request body is unknown: %s", reason)
+		p.media = []*apiMedia{{mediaType: "application/json"}}
 		return
 	}
-	p.bodyRequired = rawjson.IsTrue(rawjson.Member(body.raw, "required"))
-	for name, raw := range rawjson.Members(rawjson.Member(body.raw, "content")) {
-		node := apiNode{body.doc, raw}.resolved()
-		p.addMedia(&apiMedia{mediaType: name, schema: node.get("schema"), fields: readEncoding(node.get("encoding"))})
+	p.body, p.bodyRequired = body, body.Required
+	for _, name := range inOrder(body.Content, body.Extensions) {
+		media := body.Content[name]
+		p.addMedia(&apiMedia{mediaType: name, schema: media.Schema, fields: readFields(media)})
 	}
 	p.rankMedia()
 }
@@ -181,9 +166,8 @@ func (p *apiPlan) addMedia(m *apiMedia) {
 
 // concreteType is what is sent for a range of types.
 func concreteType(m *apiMedia) string {
-	schema := m.schema.resolved()
 	switch {
-	case schema.text("format") == "binary":
+	case m.schema != nil && m.schema.Value != nil && m.schema.Value.Format == "binary":
 		return "application/octet-stream"
 	case strings.HasPrefix(m.mediaType, "text/"):
 		return "text/plain"
@@ -208,40 +192,27 @@ func (p *apiPlan) rankMedia() {
 // apiAnswer is what the document says about the success of an operation.
 type apiAnswer struct {
 	accept string
-	// schema is empty where nothing is said about the result.
-	schema apiNode
+	// said tells that there is something about the result.
+	said   bool
+	schema *openapi3.SchemaRef
 	kind   web.MediaKind
 }
 
 // readAnswer looks at the first answer of 2xx that has a body, JSON if there is
 // a choice.
-func (op *apiOperation) readAnswer() apiAnswer {
-	answer := apiAnswer{accept: "application/json, */*;q=0.5"}
-	for status, raw := range rawjson.Members(rawjson.Member(op.node.raw, "responses")) {
-		if !strings.HasPrefix(status, "2") {
+func (p *apiPlan) readAnswer(responses *openapi3.Responses) {
+	p.answer.accept = "application/json, */*;q=0.5"
+	for _, status := range responses.Keys() {
+		response := responses.Value(status).Value
+		if response == nil || len(response.Content) == 0 {
 			continue
 		}
-		response := apiNode{op.node.doc, raw}.resolved()
-		types := op.answerTypes(response)
-		if len(types) == 0 {
-			continue
+		types := inOrder(response.Content, response.Extensions)
+		best := slices.MinFunc(types, func(a, b string) int { return cmp.Compare(web.KindOf(a), web.KindOf(b)) })
+		p.answer.said, p.answer.schema, p.answer.kind = true, response.Content[best].Schema, web.KindOf(best)
+		if best != "application/json" && !strings.Contains(best, "*") {
+			p.answer.accept = best + ", application/json;q=0.9, */*;q=0.5"
 		}
-		best := slices.MinFunc(types, func(a, b *apiMedia) int { return cmp.Compare(a.kind, b.kind) })
-		answer.schema, answer.kind = best.schema, best.kind
-		if best.mediaType != "application/json" && !strings.Contains(best.mediaType, "*") {
-			answer.accept = best.mediaType + ", application/json;q=0.9, */*;q=0.5"
-		}
-		return answer
+		return
 	}
-	return answer
-}
-
-func (op *apiOperation) answerTypes(response apiNode) (list []*apiMedia) {
-	if op.catalogue.doc.swagger {
-		return op.swaggerAnswer(response)
-	}
-	for name, raw := range rawjson.Members(rawjson.Member(response.raw, "content")) {
-		list = append(list, &apiMedia{mediaType: name, kind: web.KindOf(name), schema: apiNode{response.doc, raw}.get("schema")})
-	}
-	return list
 }

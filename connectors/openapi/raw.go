@@ -19,7 +19,7 @@ func (c *apiCatalogue) ownMethods() (list []connectors.Method) {
 			Name: "spec", Class: connectors.Read, Description: "Get the OpenAPI document.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{}}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
 			Execute: func(connectors.Context, json.RawMessage) (any, error) {
-				return wire.TagBigInts(c.api.secrets.json(c.doc.raw)), nil
+				return wire.TagBigInts(c.api.secrets.json(c.spec)), nil
 			},
 		})
 	}

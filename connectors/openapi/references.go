@@ -1,57 +1,58 @@
 package openapi
 
 import (
-	"slices"
+	"net/url"
+	"strings"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
-// brokenReferences lists the references of the document that lead nowhere, each
-// once. Those in examples and extensions are not meant as references.
-func (d *apiDocument) brokenReferences() []string {
-	s := referenceSearch{doc: d, seen: map[string]bool{}}
-	s.visit(d.raw, false)
-	return s.broken
-}
+const maxReferences = 32
 
-type referenceSearch struct {
-	doc    *apiDocument
-	seen   map[string]bool
-	broken []string
-}
-
-var notSchemas = []string{"example", "examples", "default", "enum", "const"}
-
-// visit goes through a value; named tells that its members' names are chosen by
-// the author of the document.
-func (s *referenceSearch) visit(raw []byte, named bool) {
-	for element := range rawjson.Elements(raw) {
-		s.visit(element, false)
+// follow goes along references until something else comes, with the last one
+// followed. It fails for those that lead nowhere or in a circle.
+func (r *repair) follow(f *apiFile, raw []byte) (to place, ref string, ok bool) {
+	to = place{file: f, raw: raw}
+	for range maxReferences {
+		next := rawjson.Member(to.raw, "$ref")
+		if !rawjson.IsText(next) {
+			return to, ref, true
+		}
+		if ref = rawjson.Text(next); !r.find(&to, ref) {
+			break
+		}
 	}
-	for key, value := range rawjson.Members(raw) {
-		switch {
-		case key == "$ref" && rawjson.IsText(value):
-			s.check(rawjson.Text(value))
-		case named, !slices.Contains(notSchemas, key) && !isExtension(key):
-			s.visit(value, !named && slices.Contains(namedMembers, key))
+	r.miss(ref)
+	return place{}, ref, false
+}
+
+// followSchema stops where a schema says more beside its reference.
+func (r *repair) followSchema(f *apiFile, raw []byte) (to place, ok bool) {
+	last, _, ok := r.follow(f, raw)
+	if !ok || r.version != openapi31 {
+		return last, ok
+	}
+	for to = (place{file: f, raw: raw}); ; {
+		r.find(&to, rawjson.Text(rawjson.Member(to.raw, "$ref")))
+		if !rawjson.IsText(rawjson.Member(to.raw, "$ref")) || len(without(to.raw, "$ref")) > len("{}") {
+			return to, true
 		}
 	}
 }
 
-// namedMembers hold what the author named.
-var namedMembers = []string{
-	"properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "paths", "responses", "parameters",
-	"schemas", "requestBodies", "headers", "content", "callbacks", "encoding", "securitySchemes", "links", "pathItems",
-}
-
-func (s *referenceSearch) check(ref string) {
-	if s.seen[ref] {
-		return
+// find goes to what a single reference names.
+func (r *repair) find(at *place, ref string) bool {
+	name, pointer, _ := strings.Cut(ref, "#")
+	file := at.file
+	if name != "" {
+		if file = r.files.open(file.path, name); file == nil {
+			return false
+		}
 	}
-	s.seen[ref] = true
-	if _, _, ok := referenceTo(s.doc, ref).deref(); !ok {
-		s.broken = append(s.broken, ref)
+	raw := file.at(pointer)
+	if plain, err := url.PathUnescape(pointer); raw == nil && err == nil {
+		pointer, raw = plain, file.at(plain)
 	}
+	*at = place{file, pointer, raw}
+	return raw != nil
 }
-
-func isExtension(key string) bool { return len(key) > 1 && key[0] == 'x' && key[1] == '-' }

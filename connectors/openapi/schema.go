@@ -1,122 +1,222 @@
 package openapi
 
 import (
-	"bytes"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
-// apiKeyword is what the value of a schema keyword has to be.
-type apiKeyword int
-
-const (
-	anyValue apiKeyword = iota + 1
-	textValue
-	numberValue
-	positiveValue
-	countValue
-	boolValue
-	enumValue
-	requiredValue
-	typeValue
-	schemaValue
-	schemaOrBool
-	itemsValue
-	schemaList
-	schemaMap
-)
-
-// apiKeywords are the keywords that mean the same in a JSON Schema. All others
-// are left out: those of OpenAPI alone, examples, extensions, and what refers to
-// places that are elsewhere then.
-var apiKeywords = map[string]apiKeyword{
-	"title": textValue, "description": textValue, "format": textValue, "pattern": textValue,
-	"contentEncoding": textValue, "contentMediaType": textValue,
-	"default": anyValue, "const": anyValue, "enum": enumValue, "type": typeValue, "required": requiredValue,
-	"deprecated": boolValue, "uniqueItems": boolValue,
-	"minimum": numberValue, "maximum": numberValue, "exclusiveMinimum": numberValue, "exclusiveMaximum": numberValue, "multipleOf": positiveValue,
-	"minLength": countValue, "maxLength": countValue, "minItems": countValue, "maxItems": countValue,
-	"minProperties": countValue, "maxProperties": countValue, "minContains": countValue, "maxContains": countValue,
-	"items": itemsValue, "additionalProperties": schemaOrBool, "additionalItems": schemaOrBool,
-	"unevaluatedProperties": schemaOrBool, "unevaluatedItems": schemaOrBool,
-	"not": schemaValue, "if": schemaValue, "then": schemaValue, "else": schemaValue, "contains": schemaValue, "propertyNames": schemaValue,
-	"allOf": schemaList, "anyOf": schemaList, "oneOf": schemaList, "prefixItems": schemaList,
-	"properties": schemaMap, "patternProperties": schemaMap, "dependentSchemas": schemaMap,
-}
-
-// schemaWriter makes JSON Schemas of a document's schemas.
+// schemaWriter makes JSON Schemas of kin-openapi's, which writes them back as
+// OpenAPI has them: with its own keywords, in no order, and with references to
+// where things lie in the document.
 type schemaWriter struct {
 	names *definitionNames
-	// hidden marks the properties that do not go this way: readOnly or writeOnly.
-	// Where it is empty both are shown, with their marks.
-	hidden string
-	// defs collects what the schema refers to, nil where that is elsewhere.
-	defs *schemaDefs
+	// way marks the properties that do not go it: readOnly or writeOnly. Where it
+	// is empty all are shown, with their marks.
+	way string
 	// owner is the definition whose value is being described, see endless.
-	owner *byte
+	owner *openapi3.Schema
 }
 
 const (
 	asInput  = "readOnly"
 	asOutput = "writeOnly"
-	asBoth   = ""
 )
 
-// write gives the schema of a node; hidden names the properties that those
+// write gives the schema of a reference; hidden names the properties that those
 // around it keep out.
-func (w *schemaWriter) write(n apiNode, hidden []string) []byte {
+func (w *schemaWriter) write(ref *openapi3.SchemaRef, hidden ...string) []byte {
 	switch {
-	case isBoolean(n.raw):
-		return n.raw
-	case !rawjson.IsObject(n.raw):
+	case ref == nil || ref.Value == nil:
 		return []byte("{}")
-	case rawjson.IsText(rawjson.Member(n.raw, "$ref")):
-		return w.writeReference(n)
+	case ref.Ref == "", strings.HasPrefix(ref.Ref, "#/components/schemas/"+apartName):
+		return w.schema(ref.Value, hidden)
+	case w.endless(ref.Value):
+		return []byte("{}")
 	}
-	s := &schemaParts{w: w, n: n}
-	s.hidden = append(slices.Clone(hidden), w.hiddenNames(n)...)
-	return s.write()
-}
-
-// writeDefinition gives the schema of a node that has a name.
-func (w *schemaWriter) writeDefinition(n apiNode) []byte {
-	if len(n.raw) > 0 {
-		w.owner = &n.raw[0]
-	}
-	defer func() { w.owner = nil }()
-	return w.write(n, nil)
-}
-
-// writeReference keeps what may stand beside a reference.
-func (w *schemaWriter) writeReference(n apiNode) []byte {
 	var o rawjson.Object
-	target, ref, ok := n.schemaTarget()
-	if n.doc.modern {
-		rest := schemaParts{w: w, n: apiNode{n.doc, without(n.raw, "$ref")}}
-		if written := rest.write(); len(written) > 2 {
-			o.Raw = append([]byte{','}, written[1:len(written)-1]...)
+	o.Add("$ref", rawjson.Quote("#/$defs/"+w.names.name(ref)))
+	return o.Bytes()
+}
+
+// writeDefinition gives the schema of one that has a name.
+func (w *schemaWriter) writeDefinition(s *openapi3.Schema) []byte {
+	w.owner = s
+	defer func() { w.owner = nil }()
+	return w.schema(s, nil)
+}
+
+// hides tells that a property does not go this way.
+func (w *schemaWriter) hides(property *openapi3.SchemaRef) bool {
+	p := property.Value
+	return property.Ref == "" && (w.way == asInput && p.ReadOnly || w.way == asOutput && p.WriteOnly)
+}
+
+// hiddenBy are the properties of a schema, and of those it is composed of, that
+// do not go this way.
+func (w *schemaWriter) hiddenBy(s *openapi3.Schema) (names []string) {
+	for _, part := range append(openapi3.SchemaRefs{{Value: s}}, s.AllOf...) {
+		for name, property := range part.Value.Properties {
+			if w.hides(property) {
+				names = append(names, name)
+			}
 		}
-	} else if text := n.text("description"); text != "" {
-		o.Add("description", rawjson.Quote(text))
 	}
-	if !ok || w.endless(target) {
-		return o.Bytes()
+	return names
+}
+
+func (w *schemaWriter) schema(s *openapi3.Schema, hidden []string) []byte {
+	if s.Always != nil {
+		return encoded(*s.Always)
 	}
-	name := w.names.name(target, ref)
-	if w.defs != nil {
-		w.defs.add(name, target)
+	written, _ := s.MarshalYAML()
+	keywords := written.(map[string]any)
+	flag, _ := s.Extensions["x-nullable"].(bool)
+	nullable, composed := s.Nullable || flag, len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 || s.Not != nil
+	translate(s, keywords, nullable && !composed)
+	if w.way != "" {
+		hidden = append(slices.Clone(hidden), w.hiddenBy(s)...)
+		delete(keywords, asInput)
+		delete(keywords, asOutput)
 	}
-	o.Add("$ref", rawjson.Quote("#/$defs/"+name))
-	if !n.doc.modern && isNullable(n.raw) {
+	var o rawjson.Object
+	for _, key := range slices.Sorted(maps.Keys(keywords)) {
+		if key == "allOf" && len(s.AllOf) == 1 && s.AllOf[0].Ref != "" {
+			w.inline(&o, s.AllOf[0])
+		} else if value := w.keyword(s, key, keywords[key], hidden); value != nil {
+			o.Add(key, value)
+		}
+	}
+	if nullable && composed {
 		return orNull(o.Bytes())
 	}
 	return o.Bytes()
 }
 
-func isNullable(raw []byte) bool {
-	return rawjson.IsTrue(rawjson.Member(raw, "nullable")) || rawjson.IsTrue(rawjson.Member(raw, "x-nullable"))
+// inline writes a single part beside the rest, which means the same and is shorter.
+func (w *schemaWriter) inline(o *rawjson.Object, part *openapi3.SchemaRef) {
+	defer w.enter("allOf")()
+	for key, value := range rawjson.Members(w.write(part)) {
+		o.Add(key, value)
+	}
+}
+
+// translate says in the words of JSON Schema what OpenAPI has others for.
+func translate(s *openapi3.Schema, keywords map[string]any, nullable bool) {
+	maps.DeleteFunc(keywords, func(key string, _ any) bool { return isExtension(key) })
+	delete(keywords, "nullable")
+	if s.MultipleOf != nil && *s.MultipleOf <= 0 {
+		delete(keywords, "multipleOf")
+	}
+	types := s.Type.Clone()
+	if types.Includes("file") {
+		types.Without("file")
+		types.With("string")
+		if s.Format == "" {
+			keywords["format"] = "binary"
+		}
+	}
+	if nullable && len(types) > 0 {
+		types.With("null")
+	}
+	if nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+		keywords["enum"] = append(slices.Clone(s.Enum), nil)
+	}
+	delete(keywords, "type")
+	if types.With(); len(types) > 0 {
+		keywords["type"] = &types
+	}
+	translateBound(keywords, "minimum", "exclusiveMinimum", s.ExclusiveMin)
+	translateBound(keywords, "maximum", "exclusiveMaximum", s.ExclusiveMax)
+}
+
+// translateBound takes a limit for an exclusive one where a flag says so.
+func translateBound(keywords map[string]any, limit, exclusive string, bound openapi3.ExclusiveBound) {
+	if bound.Bool == nil {
+		return
+	}
+	delete(keywords, exclusive)
+	if value, ok := keywords[limit]; ok && *bound.Bool {
+		keywords[exclusive] = value
+		delete(keywords, limit)
+	}
+}
+
+// keyword is the value of one, nil for one that is left out.
+func (w *schemaWriter) keyword(s *openapi3.Schema, key string, value any, hidden []string) []byte {
+	defer w.enter(key)()
+	switch v := value.(type) {
+	case *openapi3.SchemaRef:
+		return w.write(v)
+	case openapi3.SchemaRefs:
+		if key != "allOf" {
+			hidden = nil
+		}
+		var list [][]byte
+		for _, part := range v {
+			list = append(list, w.write(part, hidden...))
+		}
+		return rawjson.Array(list)
+	case openapi3.Schemas:
+		// Where no others are allowed they stay: sending back what was read would be refused.
+		closed := s.AdditionalProperties.Has != nil && !*s.AdditionalProperties.Has
+		var o rawjson.Object
+		for _, name := range inOrder(v, s.Extensions) {
+			if closed || key != "properties" || !slices.Contains(hidden, name) {
+				o.Add(name, w.write(v[name]))
+			}
+		}
+		return o.Bytes()
+	case *openapi3.BoolSchema:
+		if v.Schema != nil {
+			return w.write(v.Schema)
+		}
+	case []string: // the required ones
+		kept := slices.DeleteFunc(unique(v), func(name string) bool { return slices.Contains(hidden, name) })
+		if len(kept) == 0 {
+			return nil
+		}
+		return encoded(kept)
+	}
+	return encoded(value)
+}
+
+func encoded(value any) []byte {
+	raw, err := rawjson.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+func unique(list []string) (kept []string) {
+	for _, text := range list {
+		if !slices.Contains(kept, text) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// inOrder lists the names of a map as the document has them, see orderKey.
+func inOrder[V any](m map[string]V, extensions map[string]any) (names []string) {
+	order, _ := extensions[orderKey].([]any)
+	for _, name := range order {
+		if text, ok := name.(string); ok && !slices.Contains(names, text) {
+			if _, there := m[text]; there {
+				names = append(names, text)
+			}
+		}
+	}
+	if len(names) < len(m) {
+		return slices.Sorted(maps.Keys(m))
+	}
+	return names
 }
 
 func orNull(schema []byte) []byte {
@@ -125,236 +225,105 @@ func orNull(schema []byte) []byte {
 	return o.Bytes()
 }
 
-// hiddenNames are the properties of a schema, and of those it is composed of,
-// that do not go this way.
-func (w *schemaWriter) hiddenNames(n apiNode) (names []string) {
-	for name, raw := range rawjson.Members(rawjson.Member(n.raw, "properties")) {
-		if rawjson.IsTrue(rawjson.Member(raw, w.hidden)) {
-			names = append(names, name)
-		}
-	}
-	for raw := range rawjson.Elements(rawjson.Member(n.raw, "allOf")) {
-		if rawjson.IsObject(raw) {
-			part := apiNode{n.doc, raw}.resolved()
-			for name, property := range rawjson.Members(rawjson.Member(part.raw, "properties")) {
-				if rawjson.IsTrue(rawjson.Member(property, w.hidden)) {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// schemaParts is one schema on its way.
-type schemaParts struct {
-	w        *schemaWriter
-	n        apiNode
-	hidden   []string
-	out      rawjson.Object
-	nullable bool
-	types    []string
-}
-
-var compositions = []string{"$ref", "allOf", "anyOf", "oneOf", "not"}
-
-func (s *schemaParts) write() []byte {
-	s.types = knownTypes(s.n.types())
-	composed := false
-	for key := range rawjson.Members(s.n.raw) {
-		composed = composed || slices.Contains(compositions, key)
-	}
-	nullable := isNullable(s.n.raw)
-	s.nullable = nullable && !composed
-	for key, raw := range rawjson.Members(s.n.raw) {
-		if value := s.value(key, raw); value != nil {
-			s.out.Add(s.keyword(key), value)
-		}
-	}
-	if s.n.text("type") == "file" && rawjson.Member(s.n.raw, "format") == nil {
-		s.out.Add("format", rawjson.Quote("binary"))
-	}
-	if nullable && composed {
-		return orNull(s.out.Bytes())
-	}
-	return s.out.Bytes()
-}
-
-// keyword is the newer spelling of what older documents say otherwise.
-func (s *schemaParts) keyword(key string) string {
-	switch {
-	case key == "items" && rawjson.IsArray(rawjson.Member(s.n.raw, key)):
-		return "prefixItems"
-	case key == "minimum" && rawjson.IsTrue(rawjson.Member(s.n.raw, "exclusiveMinimum")):
-		return "exclusiveMinimum"
-	case key == "maximum" && rawjson.IsTrue(rawjson.Member(s.n.raw, "exclusiveMaximum")):
-		return "exclusiveMaximum"
-	}
-	return key
-}
-
-// value is what a keyword becomes, nil for one that is left out.
-func (s *schemaParts) value(key string, raw []byte) []byte {
-	if w := s.w.hidden; w == asBoth && (key == asInput || key == asOutput) && rawjson.IsTrue(raw) {
-		return raw
-	}
-	switch kind := apiKeywords[key]; kind {
-	case typeValue:
-		return s.typeValue()
-	case enumValue:
-		return s.enumValue(raw)
-	case requiredValue:
-		return s.requiredValue(raw)
-	case schemaValue, schemaOrBool, itemsValue, schemaList, schemaMap:
-		return s.subschemas(key, kind, raw)
-	default:
-		if plainValue(kind, raw) {
-			return raw
-		}
-		return nil
-	}
-}
-
-// plainValue tells whether a value is one that its keyword can have.
-func plainValue(kind apiKeyword, raw []byte) bool {
-	switch kind {
-	case anyValue:
-		return !rawjson.HasHugeNumber(raw)
-	case textValue:
-		return rawjson.IsText(raw)
-	case boolValue:
-		return isBoolean(raw)
-	case numberValue:
-		return rawjson.IsNumber(raw) && !rawjson.HasHugeNumber(raw)
-	case positiveValue:
-		return rawjson.IsNumber(raw) && !rawjson.HasHugeNumber(raw) && bytes.ContainsAny(raw, "123456789") && raw[0] != '-'
-	case countValue:
-		return rawjson.IsDigits(raw)
-	}
-	return false
-}
-
-func knownTypes(types []string) (known []string) {
-	for _, t := range types {
-		if t == "file" {
-			t = "string"
-		}
-		switch t {
-		case "string", "number", "integer", "boolean", "array", "object", "null":
-			if !slices.Contains(known, t) {
-				known = append(known, t)
-			}
-		}
-	}
-	return known
-}
-
-func (s *schemaParts) typeValue() []byte {
-	types := s.types
-	if s.nullable && len(types) > 0 && !slices.Contains(types, "null") {
-		types = append(slices.Clone(types), "null")
-	}
-	switch len(types) {
-	case 0:
-		return nil
-	case 1:
-		return rawjson.Quote(types[0])
-	}
-	return rawjson.TextArray(types)
-}
-
-func (s *schemaParts) enumValue(raw []byte) []byte {
-	var list [][]byte
-	null := false
-	for element := range rawjson.Elements(raw) {
-		null = null || rawjson.IsNull(element)
-		list = append(list, element)
-	}
-	if len(list) == 0 || rawjson.HasHugeNumber(raw) {
-		return nil
-	}
-	if s.nullable && !null {
-		list = append(list, []byte("null"))
-	}
-	return rawjson.Array(list)
-}
-
-func (s *schemaParts) requiredValue(raw []byte) []byte {
-	var names []string
-	for _, name := range rawjson.Texts(raw) {
-		if !slices.Contains(names, name) && !slices.Contains(s.hidden, name) {
-			names = append(names, name)
-		}
-	}
-	if names == nil {
-		return nil
-	}
-	return rawjson.TextArray(names)
-}
-
-func (s *schemaParts) subschemas(key string, kind apiKeyword, raw []byte) []byte {
-	defer s.w.enter(key)()
-	switch {
-	case isBoolean(raw) && (kind == schemaOrBool || s.n.doc.modern && kind != schemaList && kind != schemaMap):
-		return raw
-	case kind == schemaMap && rawjson.IsObject(raw):
-		return s.schemaMap(key, raw)
-	case rawjson.IsArray(raw) && (kind == schemaList || kind == itemsValue):
-		return s.schemaList(key, raw)
-	case rawjson.IsObject(raw) && kind != schemaList && kind != schemaMap:
-		return s.w.write(apiNode{s.n.doc, raw}, nil)
-	}
-	return nil
-}
-
-// schemaMap keeps hidden properties where no others are allowed: sending back
-// what was read would be refused.
-func (s *schemaParts) schemaMap(key string, raw []byte) []byte {
-	var o rawjson.Object
-	closed := string(rawjson.Member(s.n.raw, "additionalProperties")) == "false"
-	for name, value := range rawjson.Members(raw) {
-		if key == "properties" && !closed && slices.Contains(s.hidden, name) {
-			continue
-		}
-		if rawjson.IsObject(value) || isBoolean(value) {
-			o.Add(name, s.w.write(apiNode{s.n.doc, value}, nil))
-		}
-	}
-	return o.Bytes()
-}
-
-// schemaList hands on what is kept out only to parts of the same object.
-func (s *schemaParts) schemaList(key string, raw []byte) []byte {
-	var hidden []string
-	if key == "allOf" {
-		hidden = s.hidden
-	}
-	var list [][]byte
-	for element := range rawjson.Elements(raw) {
-		if rawjson.IsObject(element) || isBoolean(element) {
-			list = append(list, s.w.write(apiNode{s.n.doc, element}, hidden))
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return rawjson.Array(list)
-}
-
 // describeSchema adds a description to a schema that has none.
 func describeSchema(schema []byte, description string, deprecated bool) []byte {
 	if !rawjson.IsObject(schema) {
 		return schema
 	}
-	o := rawjson.Object{}
-	if len(schema) > 2 {
-		o.Raw = append([]byte{','}, schema[1:len(schema)-1]...)
-	}
 	if description = strings.TrimSpace(description); description != "" && rawjson.Member(schema, "description") == nil {
-		o.Add("description", rawjson.Quote(description))
+		schema = withMember(schema, "description", rawjson.Quote(description))
 	}
-	if deprecated && rawjson.Member(schema, "deprecated") == nil {
-		o.Add("deprecated", []byte("true"))
+	if deprecated {
+		schema = withMember(schema, "deprecated", []byte("true"))
 	}
-	return bytes.Clone(o.Bytes())
+	return schema
+}
+
+// inPlace are the keywords whose schemas apply to the same value as the schema
+// they stand in. A reference from there back to that schema would never come to
+// an end, and makes validators refuse everything.
+var inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
+
+// enter notes whether what is written next applies to the same value, and gives
+// the way back.
+func (w *schemaWriter) enter(keyword string) (leave func()) {
+	owner := w.owner
+	if !slices.Contains(inPlace, keyword) {
+		w.owner = nil
+	}
+	return func() { w.owner = owner }
+}
+
+// endless tells that a reference leads back to the definition that is being
+// written, with nothing between.
+func (w *schemaWriter) endless(target *openapi3.Schema) bool {
+	return w.owner != nil && leadsTo(target, w.owner, map[*openapi3.Schema]bool{})
+}
+
+func leadsTo(s, owner *openapi3.Schema, seen map[*openapi3.Schema]bool) bool {
+	if s == nil || seen[s] {
+		return s != nil && s == owner
+	}
+	seen[s] = true
+	next := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, openapi3.SchemaRefs{s.Not, s.If, s.Then, s.Else})
+	next = slices.AppendSeq(next, maps.Values(s.DependentSchemas))
+	return s == owner || slices.ContainsFunc(next, func(ref *openapi3.SchemaRef) bool {
+		return ref != nil && leadsTo(ref.Value, owner, seen)
+	})
+}
+
+// jsonKinds is the set of types that a schema lets through.
+type jsonKinds struct{ text, number, boolean bool }
+
+const maxKindDepth = 8
+
+// kindsOf looks only at what says it plainly; where nothing does, all are let through.
+func kindsOf(ref *openapi3.SchemaRef, depth int) jsonKinds {
+	all := jsonKinds{true, true, true}
+	if depth > maxKindDepth || ref == nil || ref.Value == nil {
+		return all
+	}
+	switch s := ref.Value; {
+	case !s.Type.IsEmpty():
+		return jsonKinds{
+			text:    s.Type.Includes(openapi3.TypeString) || s.Type.Includes("file"),
+			number:  s.Type.Includes(openapi3.TypeNumber) || s.Type.Includes(openapi3.TypeInteger),
+			boolean: s.Type.Includes(openapi3.TypeBoolean),
+		}
+	case len(s.AnyOf) > 0:
+		return kindsOfAny(s.AnyOf, depth)
+	case len(s.OneOf) > 0:
+		return kindsOfAny(s.OneOf, depth)
+	case len(s.AllOf) > 0:
+		for _, part := range s.AllOf {
+			k := kindsOf(part, depth+1)
+			all = jsonKinds{all.text && k.text, all.number && k.number, all.boolean && k.boolean}
+		}
+		return all
+	case len(s.Enum) > 0:
+		return kindsOfValues(s.Enum)
+	}
+	return all
+}
+
+func kindsOfAny(list openapi3.SchemaRefs, depth int) (sum jsonKinds) {
+	for _, part := range list {
+		k := kindsOf(part, depth+1)
+		sum = jsonKinds{sum.text || k.text, sum.number || k.number, sum.boolean || k.boolean}
+	}
+	return sum
+}
+
+func kindsOfValues(values []any) (k jsonKinds) {
+	for _, value := range values {
+		switch value.(type) {
+		case string:
+			k.text = true
+		case float64, json.Number:
+			k.number = true
+		case bool:
+			k.boolean = true
+		}
+	}
+	return k
 }

@@ -1,14 +1,11 @@
 package openapi
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
-
-	"github.com/temporal-codemode/codemode/internal/rawjson"
 )
 
 // baseURL is where the requests of an operation go; op is nil for those of none.
@@ -41,36 +38,26 @@ func (c *apiCatalogue) locate(text string) (*url.URL, error) {
 
 // servers lists the candidates: the operation's own, else the path's, else the
 // document's.
-func (c *apiCatalogue) servers(op *apiOperation) ([]string, error) {
-	if c.doc.swagger {
-		return append(swaggerServers(c.doc), "/"), nil
+func (c *apiCatalogue) servers(op *apiOperation) (texts []string, err error) {
+	servers := c.ownServers
+	if op != nil && len(op.servers) > 0 {
+		servers = op.servers
 	}
-	lists := [][]byte{c.doc.top["servers"]}
-	if op != nil {
-		lists = append([][]byte{op.node.get("servers").raw, op.item.get("servers").raw}, lists...)
-	}
-	for _, list := range lists {
-		var texts []string
-		for raw := range rawjson.Elements(list) {
-			text, err := c.fillServer(raw)
-			if err != nil {
-				return nil, err
-			}
-			texts = append(texts, text)
+	for _, server := range servers {
+		text, err := c.fillServer(server)
+		if err != nil {
+			return nil, err
 		}
-		if len(texts) > 0 {
-			return texts, nil
-		}
+		texts = append(texts, text)
 	}
-	return []string{"/"}, nil
+	if len(texts) == 0 {
+		return []string{"/"}, nil
+	}
+	return texts, nil
 }
 
 // fillServer puts values into the variables of a server's URL.
-func (c *apiCatalogue) fillServer(raw []byte) (string, error) {
-	var server openapi3.Server
-	if server.UnmarshalJSON(raw) != nil {
-		return "", errors.New("a server in the document is not written as one is")
-	}
+func (c *apiCatalogue) fillServer(server *openapi3.Server) (string, error) {
 	text := server.URL
 	for _, match := range pathVariable.FindAllStringSubmatch(server.URL, -1) {
 		value, ok := c.api.opts.ServerVariables[match[1]]
@@ -78,7 +65,8 @@ func (c *apiCatalogue) fillServer(raw []byte) (string, error) {
 			value, ok = variable.Default, true
 		}
 		if !ok {
-			return "", fmt.Errorf("the server URL of connector %q has the variable %q, which has no value: set its server variables or its base URL", c.api.name, match[1])
+			return "", fmt.Errorf("the server URL of connector %q has the variable %q, which has no value: set its server variables or its base URL",
+				c.api.name, match[1])
 		}
 		text = strings.ReplaceAll(text, match[0], value)
 	}

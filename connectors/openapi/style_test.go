@@ -324,7 +324,7 @@ func checkRoundTrip(t testing.TB, in, style string, explode bool, kind, value st
 	document := styleDocument(in, style, explode, kind, "")
 	catalogue, err := newCatalogue(New("api", Options{Data: document}).(*openAPIConnector), document)
 	require.NoError(t, err)
-	request, err := catalogue.operations[0].plan().request(json.RawMessage(`{"p":` + value + `}`))
+	request, err := catalogue.operations[0].plan.request(json.RawMessage(`{"p":` + value + `}`))
 	require.NoError(t, err, value)
 	request.Base = &url.URL{Scheme: "http", Host: "h"}
 	at, err := request.URL()

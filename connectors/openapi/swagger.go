@@ -1,17 +1,105 @@
 package openapi
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi2"
+
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
-	"github.com/temporal-codemode/codemode/internal/rawjson"
-	"github.com/temporal-codemode/codemode/internal/words"
 )
 
-// Swagger 2.0 has its schemas inside the parameters, bodies among the
-// parameters, and the media types apart from both.
+// prepare writes into a Swagger 2.0 document what its conversion does not look at.
+func prepare(doc *openapi2.T) {
+	prepareServer(doc)
+	for _, scheme := range doc.SecurityDefinitions {
+		if !slices.Contains(oauthFlows, scheme.Flow) {
+			scheme.Flow = "implicit" // the conversion refuses all others
+		}
+	}
+	for _, item := range doc.Paths {
+		prepareParameters(item.Parameters)
+		for _, op := range item.Operations() {
+			prepareParameters(op.Parameters)
+			op.Parameters = oneBody(op.Parameters)
+			op.Consumes = bodyTypes(doc, item, op)
+			if op.Produces == nil {
+				op.Produces = doc.Produces // which the conversion forgets
+			}
+		}
+		item.Parameters = oneBody(item.Parameters)
+	}
+}
+
+var oauthFlows = []string{"implicit", "accessCode", "password", "application"}
+
+// prepareServer prefers https, and takes out of the host what does not belong there.
+func prepareServer(doc *openapi2.T) {
+	if _, rest, ok := strings.Cut(doc.Host, "://"); ok {
+		doc.Host = rest
+	}
+	host, path, _ := strings.Cut(doc.Host, "/")
+	if doc.Host = host; path != "" {
+		doc.BasePath = "/" + strings.Trim(path, "/") + "/" + strings.TrimPrefix(doc.BasePath, "/")
+	}
+	schemes := slices.DeleteFunc(doc.Schemes, func(s string) bool { return s != "http" && s != "https" })
+	if slices.Contains(schemes, "https") {
+		schemes = []string{"https"}
+	}
+	doc.Schemes = schemes
+}
+
+// collectionKey carries how a list is written, which the conversion knows for
+// queries only, with another default and without tabs.
+const collectionKey = "x-collection-format"
+
+func prepareParameters(list openapi2.Parameters) {
+	for _, p := range list {
+		extensions := map[string]any{collectionKey: p.CollectionFormat}
+		maps.Copy(extensions, p.Extensions)
+		p.Extensions = extensions
+		if p.In == "body" && p.Schema == nil {
+			p.Schema = &openapi2.SchemaRef{Value: &openapi2.Schema{}}
+		}
+	}
+}
+
+// oneBody leaves out further bodies, and the form's fields beside a body: the conversion refuses them.
+func oneBody(list openapi2.Parameters) (kept openapi2.Parameters) {
+	body := slices.IndexFunc(list, func(p *openapi2.Parameter) bool { return p.In == "body" })
+	for i, p := range list {
+		if body < 0 || i == body || p.In != "body" && p.In != "formData" {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// bodyTypes are the media types that a body of this kind can have.
+func bodyTypes(doc *openapi2.T, item *openapi2.PathItem, op *openapi2.Operation) []string {
+	types := op.Consumes
+	if types == nil {
+		types = doc.Consumes
+	}
+	form, file := false, false
+	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+		form, file = form || p.In == "formData", file || p.In == "formData" && p.Type.Is("file")
+	}
+	isMultipart := func(t string) bool { return web.KindOf(t) == web.MediaMultipart }
+	isForm := func(t string) bool { return web.KindOf(t) == web.MediaForm }
+	switch {
+	case form && (file || slices.ContainsFunc(types, isMultipart) && !slices.ContainsFunc(types, isForm)):
+		return []string{"multipart/form-data"}
+	case form:
+		return []string{"application/x-www-form-urlencoded"}
+	}
+	plain := slices.DeleteFunc(slices.Clone(types), func(t string) bool { return isForm(t) || isMultipart(t) })
+	if len(plain) == 0 {
+		return []string{"application/json"}
+	}
+	return plain
+}
 
 // collectionStyles are what arrays are called there: style, explode and separator.
 var collectionStyles = map[string]formField{
@@ -22,147 +110,15 @@ var collectionStyles = map[string]formField{
 	"multi": {explode: true},
 }
 
-func readSwaggerParameter(node apiNode) (*apiParameter, error) {
-	p := &apiParameter{
-		name: node.text("name"), in: node.text("in"), description: node.text("description"),
-		required: rawjson.IsTrue(rawjson.Member(node.raw, "required")), deprecated: rawjson.IsTrue(rawjson.Member(node.raw, "deprecated")), schema: node,
-	}
-	p.setCollection(node)
-	switch {
-	case p.in == "body":
-		p.schema = node.get("schema")
-		return p, nil
-	case p.in == "formData" && p.name != "":
-		return p, nil
-	case p.name == "" || stylesOf[p.in] == nil:
-		return nil, fmt.Errorf("%q in %q is no parameter", words.Shorten(p.name, words.MaxValue), words.Shorten(p.in, words.MaxValue))
-	}
-	return p, p.check()
-}
-
-func (p *apiParameter) setCollection(node apiNode) {
-	collection, ok := collectionStyles[node.text("collectionFormat")]
+// collection is how Swagger 2.0 has a list written; false for documents of other versions.
+func collection(extensions map[string]any) (formField, bool) {
+	name, ok := extensions[collectionKey].(string)
 	if !ok {
-		collection = collectionStyles["csv"]
+		return formField{}, false
 	}
-	p.style, p.explode, p.separator = styleForm, collection.explode, collection.separator
-	if p.in == inPath || p.in == inHeader {
-		p.style = styleSimple
+	f, known := collectionStyles[name]
+	if !known {
+		f = collectionStyles["csv"]
 	}
-}
-
-// readSwaggerBody takes the body and the form's fields out of the parameters.
-func (p *apiPlan) readSwaggerBody(list []*apiParameter) (rest []*apiParameter) {
-	var fields []*apiParameter
-	for _, parameter := range list {
-		switch parameter.in {
-		case "body":
-			p.swaggerBody(parameter)
-		case "formData":
-			fields = append(fields, parameter)
-		default:
-			rest = append(rest, parameter)
-		}
-	}
-	switch {
-	case len(fields) == 0:
-	case p.media != nil:
-		p.warn("the form is left out: there is a body as well")
-	default:
-		p.swaggerForm(fields)
-	}
-	return rest
-}
-
-// swaggerTypes are the media types of an operation: its own or those of the whole document.
-func (op *apiOperation) swaggerTypes(key string) []string {
-	if own := rawjson.Member(op.node.raw, key); own != nil {
-		return rawjson.Texts(own)
-	}
-	return rawjson.Texts(op.catalogue.doc.top[key])
-}
-
-func (p *apiPlan) swaggerBody(parameter *apiParameter) {
-	p.bodyRequired = parameter.required
-	for _, mediaType := range p.op.swaggerTypes("consumes") {
-		if kind := web.KindOf(mediaType); kind != web.MediaForm && kind != web.MediaMultipart {
-			p.addMedia(&apiMedia{mediaType: mediaType, schema: parameter.schema})
-		}
-	}
-	if len(p.media) == 0 {
-		p.addMedia(&apiMedia{mediaType: "application/json", schema: parameter.schema})
-	}
-	p.rankMedia()
-}
-
-// swaggerForm makes one body of the form's fields.
-func (p *apiPlan) swaggerForm(fields []*apiParameter) {
-	var (
-		properties rawjson.Object
-		required   []string
-		file       bool
-	)
-	encoding := map[string]*formField{}
-	for _, f := range fields {
-		properties.Add(f.name, f.schema.raw)
-		if f.required {
-			required = append(required, f.name)
-			p.bodyRequired = true
-		}
-		file = file || f.schema.text("type") == "file"
-		encoding[f.name] = &formField{style: styleForm, explode: f.explode, separator: f.separator, styled: true}
-	}
-	schema := rawjson.Object{}
-	schema.Add("type", rawjson.Quote("object"))
-	schema.Add("properties", properties.Bytes())
-	if required != nil {
-		schema.Add("required", rawjson.TextArray(required))
-	}
-	node := apiNode{fields[0].schema.doc, schema.Bytes()}
-	p.addMedia(&apiMedia{mediaType: p.op.swaggerFormType(file), schema: node, fields: encoding})
-}
-
-func (op *apiOperation) swaggerFormType(file bool) string {
-	types := op.swaggerTypes("consumes")
-	isMultipart := func(t string) bool { return web.KindOf(t) == web.MediaMultipart }
-	isForm := func(t string) bool { return web.KindOf(t) == web.MediaForm }
-	if file || slices.ContainsFunc(types, isMultipart) && !slices.ContainsFunc(types, isForm) {
-		return "multipart/form-data"
-	}
-	return "application/x-www-form-urlencoded"
-}
-
-func (op *apiOperation) swaggerAnswer(response apiNode) (list []*apiMedia) {
-	schema := response.get("schema")
-	if schema.raw == nil {
-		return nil
-	}
-	for _, name := range op.swaggerTypes("produces") {
-		list = append(list, &apiMedia{mediaType: name, kind: web.KindOf(name), schema: schema})
-	}
-	if len(list) == 0 {
-		list = append(list, &apiMedia{mediaType: "application/json", schema: schema})
-	}
-	return list
-}
-
-// swaggerServers are the URLs that scheme, host and base path make.
-func swaggerServers(doc *apiDocument) (list []string) {
-	host, base := rawjson.Text(doc.top["host"]), rawjson.Text(doc.top["basePath"])
-	if host == "" {
-		if base == "" {
-			return nil
-		}
-		return []string{base}
-	}
-	schemes := rawjson.Texts(doc.top["schemes"])
-	if len(schemes) == 0 || slices.Contains(schemes, "https") {
-		schemes = append([]string{"https"}, schemes...)
-	}
-	for _, scheme := range schemes {
-		if scheme == "http" || scheme == "https" {
-			list = append(list, scheme+"://"+host+"/"+strings.TrimPrefix(base, "/"))
-		}
-	}
-	return list
+	return f, true
 }
