@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,21 +30,32 @@ func npmInstall(t *testing.T, packages ...string) string {
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		t.Skip("skipped: npm is not installed, so there is no TypeScript compiler to ask")
+		giveUp(t, "npm is not installed, so there is no TypeScript compiler to ask")
 	}
 	name := strings.NewReplacer("/", "_", "@", "_").Replace(strings.Join(packages, "+"))
-	dir := filepath.Join(os.TempDir(), "codemode-discovery-npm", name)
-	modules := filepath.Join(dir, "node_modules")
-	if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
-		return modules
+	dir := filepath.Join(os.TempDir(), "codemode-npm-"+strconv.Itoa(os.Getuid())+"-"+name)
+	if _, err := os.Stat(dir); err == nil {
+		return filepath.Join(dir, "node_modules")
 	}
-	require.NoError(t, os.MkdirAll(dir, 0o755))
-	cmd := exec.Command(npm, append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}, packages...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("skipped: npm could not install %v: %v\n%s", packages, err, out)
+	making, err := os.MkdirTemp("", "codemode-npm-making-")
+	require.NoError(t, err)
+	defer os.RemoveAll(making)
+	install := append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", making}, packages...)
+	if out, err := exec.Command(npm, install...).CombinedOutput(); err != nil {
+		giveUp(t, fmt.Sprintf("npm could not install %v: %v\n%s", packages, err, out))
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644))
-	return modules
+	if err := os.Rename(making, dir); err != nil { // unless another process was faster
+		require.DirExists(t, dir, err)
+	}
+	return filepath.Join(dir, "node_modules")
+}
+
+func giveUp(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CODEMODE_NPM") == "required" {
+		t.Fatal("CODEMODE_NPM is required, but " + why)
+	}
+	t.Skip("skipped: " + why)
 }
 
 // requireCompiles asks TypeScript's own compiler about some texts, each in a
