@@ -96,12 +96,13 @@ func (s *Set) Has(name string) bool {
 // Err says why a namespace is not available: nil when it is, and an
 // [*UnavailableError] when it is not or does not exist.
 func (s *Set) Err(connector string) error {
-	_, err := s.space(connector)
+	_, err := s.snapshot(connector)
 	return err
 }
 
-// space is a namespace as it is now. What belongs together is read from one.
-func (s *Set) space(connector string) (*namespace, error) {
+// snapshot is the current state of a namespace. Related fields are read from one snapshot, so that a reload in between
+// cannot mix two versions.
+func (s *Set) snapshot(connector string) (*namespace, error) {
 	at, ok := s.slots[connector]
 	if !ok {
 		return &namespace{}, &UnavailableError{Connector: connector, Err: errors.New("it is not configured on this runtime")}
@@ -119,7 +120,7 @@ func (s *Set) Version() int64 { return s.version.Load() }
 // Lookup finds a method by the names that programs use. Its error is a
 // [*NotFoundError] or an [*UnavailableError].
 func (s *Set) Lookup(connector, method string) (*Bound, error) {
-	space, err := s.space(connector)
+	space, err := s.snapshot(connector)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (s *Set) Check(connector, method string, args json.RawMessage) (b *Bound, a
 // Methods lists a connector's methods in the order in which it gave them; none
 // when it is not available.
 func (s *Set) Methods(connector string) []*Bound {
-	space, err := s.space(connector)
+	space, err := s.snapshot(connector)
 	if err != nil {
 		return nil
 	}
@@ -157,14 +158,14 @@ func (s *Set) Methods(connector string) []*Bound {
 
 // Instructions are the connector's, empty for an unknown one.
 func (s *Set) Instructions(connector string) string {
-	space, _ := s.space(connector)
+	space, _ := s.snapshot(connector)
 	return space.instructions
 }
 
 // Definitions gives the JSON object that references in the schemas of a
 // connector's methods lead into, nil when they hold all they refer to.
 func (s *Set) Definitions(connector string) json.RawMessage {
-	if space, err := s.space(connector); err == nil && space.definitions != nil {
+	if space, err := s.snapshot(connector); err == nil && space.definitions != nil {
 		return space.definitions()
 	}
 	return nil

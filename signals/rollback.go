@@ -53,7 +53,8 @@ type RollbackPlanInput struct {
 	RunID       string `json:"runId"`
 	// Settled is what an open execution has not given to a pass yet, as references.
 	Settled []Given `json:"settled,omitempty"`
-	// Passes counts those that an open execution took up: history may end with one that it did not. 0 leaves that to history.
+	// Passes is the number of pass results that the workflow took up. The history of an open execution may hold one more,
+	// made early and then not used. 0, for a closed execution, counts all.
 	Passes int `json:"passes,omitempty"`
 	// Before counts the rollbacks of a closed execution that came before this one.
 	Before int `json:"before,omitempty"`

@@ -37,15 +37,14 @@ type Index struct {
 	// vocabulary and names are sorted, to be searched by prefix.
 	vocabulary []string
 	names      []nameEntry
-	// said are the words of each item's name and of its summary, of which each
-	// counts once; they stand in the table of all such words.
-	said    [][2][]uint32
-	table   []spoken
-	scratch sync.Pool
+	// distinct are the ids, in table, of the different terms of each item's name and of its summary.
+	distinct [][2][]uint32
+	table    []distinctTerm
+	scratch  sync.Pool
 }
 
-// spoken is a word of a name or summary.
-type spoken struct {
+// distinctTerm is a word of a name or summary.
+type distinctTerm struct {
 	text, stem string
 	plain      bool
 }
@@ -88,21 +87,21 @@ type indexer struct {
 	postings [][]posting
 	stems    map[string]string
 	weights  map[string]float32
-	// heard counts the words of descriptions, named those of names.
-	heard, named map[string]int
-	// glued are words of names that are two, such as reposlist.
-	glued map[string][]string
-	table map[string]uint32
+	// descriptionTerms counts the words of descriptions, named those of names.
+	descriptionTerms, nameTerms map[string]int
+	// compounds are words of names that are two, such as reposlist.
+	compounds map[string][]string
+	table     map[string]uint32
 }
 
 func New(items []Item) *Index {
 	b := &indexer{
-		index: &Index{items: items, ids: map[string]uint32{}, said: make([][2][]uint32, len(items))},
-		stems: map[string]string{}, weights: map[string]float32{}, heard: map[string]int{}, named: map[string]int{},
-		glued: map[string][]string{}, table: map[string]uint32{},
+		index: &Index{items: items, ids: map[string]uint32{}, distinct: make([][2][]uint32, len(items))},
+		stems: map[string]string{}, weights: map[string]float32{}, descriptionTerms: map[string]int{}, nameTerms: map[string]int{},
+		compounds: map[string][]string{}, table: map[string]uint32{},
 	}
 	for _, it := range items {
-		b.listen(it)
+		b.countTerms(it)
 	}
 	for n, it := range items {
 		b.add(uint32(n), it)
@@ -118,7 +117,7 @@ func (b *indexer) add(n uint32, it Item) {
 		name = it.Origin
 		b.name(name)
 	}
-	b.index.said[n] = [2][]uint32{b.say(name), b.say(summary(it.Description))}
+	b.index.distinct[n] = [2][]uint32{b.distinctTerms(name), b.distinctTerms(summary(it.Description))}
 	for _, tag := range it.Tags {
 		b.field(b.terms(tag, true), tagWeight)
 	}
@@ -148,7 +147,7 @@ func (b *indexer) name(name string) {
 	var parts []string
 	for _, w := range list {
 		for _, part := range w.Parts {
-			parts = append(parts, b.unglue(part)...)
+			parts = append(parts, b.splitCompound(part)...)
 		}
 	}
 	norm := 1 - nameNorm + nameNorm*float32(len(parts))/nameLength
@@ -171,56 +170,56 @@ func (b *indexer) name(name string) {
 	}
 }
 
-// listen learns the words that people use.
-func (b *indexer) listen(it Item) {
+// countTerms learns the words that people use.
+func (b *indexer) countTerms(it Item) {
 	for _, w := range WordsOf(summary(it.Description)) {
 		for _, part := range w.Parts {
-			b.heard[part]++
+			b.descriptionTerms[part]++
 		}
 	}
 	for _, w := range WordsOf(it.Name) {
 		for _, part := range w.Parts {
-			b.named[part]++
+			b.nameTerms[part]++
 		}
 	}
 }
 
-func (b *indexer) known(part string) int { return b.heard[part] + b.named[part] }
+func (b *indexer) known(part string) int { return b.descriptionTerms[part] + b.nameTerms[part] }
 
 const (
-	// leastGlued and leastHalf are in letters.
-	leastGlued, leastHalf = 8, 3
-	// leastSpoken is how often both halves have to occur.
-	leastSpoken = 3
+	// leastCompound and leastHalf are in letters.
+	leastCompound, leastHalf = 8, 3
+	// leastUses is how often both halves have to occur.
+	leastUses = 3
 )
 
-// unglue splits a word that nobody says where two begin that people do say:
+// splitCompound splits a word that nobody says where two begin that people do say:
 // names lose the slash of repos/list when they become identifiers.
-func (b *indexer) unglue(part string) []string {
-	if len(part) < leastGlued || b.heard[part] > 0 || !isASCII(part) {
+func (b *indexer) splitCompound(part string) []string {
+	if len(part) < leastCompound || b.descriptionTerms[part] > 0 || !isASCII(part) {
 		return []string{part}
 	}
-	if halves, known := b.glued[part]; known {
+	if halves, known := b.compounds[part]; known {
 		return halves
 	}
-	best, halves := leastSpoken-1, []string{part}
+	best, halves := leastUses-1, []string{part}
 	for i := leastHalf; i <= len(part)-leastHalf; i++ {
 		if n := min(b.known(part[:i]), b.known(part[i:])); n > best {
 			best, halves = n, []string{part[:i], part[i:]}
 		}
 	}
 	if len(halves) == 2 {
-		b.glued[part] = halves
+		b.compounds[part] = halves
 	}
 	return halves
 }
 
-// say lists the words of a text for [index.closeness].
-func (b *indexer) say(s string) (list []uint32) {
+// distinctTerms lists the words of a text for [index.closeness].
+func (b *indexer) distinctTerms(s string) (list []uint32) {
 	seen := map[string]bool{}
 	for _, w := range WordsOf(s) {
 		for _, part := range w.Parts {
-			for _, text := range b.unglue(part) {
+			for _, text := range b.splitCompound(part) {
 				if st := b.stem(text); !seen[st] && !stopWords[text] {
 					seen[st] = true
 					list = append(list, b.entry(text, st))
@@ -237,7 +236,7 @@ func (b *indexer) entry(text, stem string) uint32 {
 		n = uint32(len(b.index.table))
 		text = strings.Clone(text)
 		b.table[text] = n
-		b.index.table = append(b.index.table, spoken{text, strings.Clone(stem), plainParts[stem]})
+		b.index.table = append(b.index.table, distinctTerm{text, strings.Clone(stem), plainParts[stem]})
 	}
 	return n
 }

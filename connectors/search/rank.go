@@ -214,10 +214,10 @@ var plainParts = stems("get list read fetch retrieve return user authenticated")
 // closeness compares the query with an item's name and summary, word by word.
 // literal says that the name is the query's words and no others.
 func (ix *Index) closeness(m *match, n uint32) (score float32, literal bool) {
-	share, of, typed := ix.compare(m, ix.said[n][0])
+	share, of, typed := ix.compare(m, ix.distinct[n][0])
 	literal = of == 1 && m.all()
 	score = nameShare*share*of + nameQuery*share + typedWord*typed
-	summary := ix.said[n][1]
+	summary := ix.distinct[n][1]
 	share, of, _ = ix.compare(m, summary)
 	if len(summary) > 0 && ix.table[summary[0]].stem == m.q.tokens[0].stem {
 		score += firstWord
@@ -275,7 +275,7 @@ func newMatch(q query) *match {
 }
 
 // mark notes the words of the query that another word stands for.
-func (m *match) mark(w spoken) (any bool) {
+func (m *match) mark(w distinctTerm) (any bool) {
 	for i, t := range m.q.tokens {
 		switch {
 		case t.stem == w.stem:

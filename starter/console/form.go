@@ -46,12 +46,12 @@ const maxDepth = 3
 
 // newForm makes the form for a call's argument. Without a schema its shape follows from the argument itself.
 func newForm(raw, args json.RawMessage) *input {
-	return (&former{root: raw}).input("", "", raw, signals.Mask(args), true, 0)
+	return (&formBuilder{root: raw}).input("", "", raw, signals.Mask(args), true, 0)
 }
 
-type former struct{ root json.RawMessage }
+type formBuilder struct{ root json.RawMessage }
 
-func (f *former) input(path, name string, raw, current json.RawMessage, required bool, depth int) *input {
+func (f *formBuilder) input(path, name string, raw, current json.RawMessage, required bool, depth int) *input {
 	s, _ := schema.Follow(raw, f.root) // without a schema the value's own shape decides
 	in := &input{
 		Path: path, Name: signals.Visible(name), Help: signals.Visible(s.Text("description")), Required: required,
@@ -86,7 +86,7 @@ func (f *former) input(path, name string, raw, current json.RawMessage, required
 }
 
 // members are those that the schema names, required ones first, then those that only the argument has.
-func (f *former) members(path string, s schema.Schema, current json.RawMessage, depth int) []*input {
+func (f *formBuilder) members(path string, s schema.Schema, current json.RawMessage, depth int) []*input {
 	given := map[string]json.RawMessage{}
 	_ = json.Unmarshal(current, &given)
 	described := map[string]json.RawMessage{}

@@ -70,7 +70,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.protect(w.Header(), r)
-		if !c.ownHost(r) {
+		if !c.checkHost(r) {
 			http.Error(w, "This console is not served under that name.", http.StatusMisdirectedRequest)
 			return
 		}
@@ -99,8 +99,9 @@ func (c *Console) protect(h http.Header, r *http.Request) {
 	}
 }
 
-// ownHost keeps pages of other sites from reaching an open console through a name of theirs that leads to this machine.
-func (c *Console) ownHost(r *http.Request) bool {
+// checkHost compares the Host header with the console's own addresses. Without sign-in this is the protection against DNS
+// rebinding: a page of another site whose name suddenly leads to this machine.
+func (c *Console) checkHost(r *http.Request) bool {
 	if !c.open() {
 		return true
 	}
@@ -153,7 +154,7 @@ func (c *Console) sendToLogin(v *visit) {
 // admit checks that a request may do what it asks for.
 func (c *Console) admit(v *visit, role Role) error {
 	changes := v.r.Method != http.MethodGet && v.r.Method != http.MethodHead
-	if changes && v.session != nil && v.session.forged(v.r) {
+	if changes && v.session != nil && v.session.crossSite(v.r) {
 		return forbidden("The form is out of date: reload the page and try again.")
 	}
 	if role == Approver && v.who.Role != Approver {

@@ -71,8 +71,9 @@ func (s *sessions) end(r *http.Request) {
 	}
 }
 
-// forged reports whether a request of a session lacks the session's token.
-func (s *session) forged(r *http.Request) bool {
+// crossSite reports whether a request of a session lacks the session's token, which pages of other sites cannot know
+// (CSRF).
+func (s *session) crossSite(r *http.Request) bool {
 	given := r.Header.Get("X-CSRF-Token")
 	if given == "" {
 		given = r.PostFormValue("csrf")
@@ -97,7 +98,7 @@ func (c *Console) secure(r *http.Request) bool {
 	return r.TLS != nil || c.base != nil && c.base.Scheme == "https"
 }
 
-// limiter slows down those who guess: so many failures of an address, then it has to wait.
+// limiter counts failed sign-ins of each address. After ten within a minute the address has to wait.
 type limiter struct {
 	mu       sync.Mutex
 	failures map[string]int

@@ -62,7 +62,7 @@ func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Ou
 }
 
 func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.ElicitationResult) (signals.Outcome, bool, error) {
-	verdict, err := f.read(r)
+	chosen, err := f.read(r)
 	durable, lasts := s.Runtime.(Durable)
 	switch {
 	case !lasts: // nothing of it can be pending
@@ -71,18 +71,18 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 		f.action.Refused = err.Error()
 		out.Pending[0] = f.action
 		return out, false, nil // ask again and say why
-	case verdict.decision == approve:
+	case chosen.decision == approve:
 		next, err := s.await(ctx, out.ExecutionID, func(ctx context.Context) (signals.Outcome, error) {
 			return durable.Approve(ctx, out.ExecutionID, signals.Approve{
-				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: verdict.args, Note: verdict.note, By: s.by(), AssertedBy: s.asserted,
+				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: chosen.args, Note: chosen.note, By: s.by(), AssertedBy: s.asserted,
 			})
 		})
 		if err == nil && next.Status == signals.Failed && len(next.Calls) == 0 { // it did not apply: somebody else was faster
 			next, err = s.latest(ctx, out.ExecutionID)
 		}
 		return next, false, err
-	case verdict.decision == reject:
-		_, err := durable.Reject(ctx, out.ExecutionID, signals.Reject{Seq: &f.action.Seq, Reason: verdict.note, By: s.by(), AssertedBy: s.asserted})
+	case chosen.decision == reject:
+		_, err := durable.Reject(ctx, out.ExecutionID, signals.Reject{Seq: &f.action.Seq, Reason: chosen.note, By: s.by(), AssertedBy: s.asserted})
 		if err != nil {
 			return out, true, err
 		}

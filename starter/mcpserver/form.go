@@ -147,32 +147,32 @@ func asJSON(field map[string]any, name string, value json.RawMessage) map[string
 	return field
 }
 
-type verdict struct {
+type choice struct {
 	decision string
 	args     json.RawMessage // edited; nil as they are
 	note     string
 }
 
 // read takes a person's answer. Declining is a no; cancelling decides nothing.
-func (f *form) read(r *mcp.ElicitationResult) (verdict, error) {
+func (f *form) read(r *mcp.ElicitationResult) (choice, error) {
 	switch r.Action {
 	case mcp.ElicitationResponseActionDecline:
-		return verdict{decision: reject, note: "declined"}, nil
+		return choice{decision: reject, note: "declined"}, nil
 	case mcp.ElicitationResponseActionAccept:
 	default:
-		return verdict{}, nil
+		return choice{}, nil
 	}
 	text, err := json.Marshal(r.Content)
 	if err != nil {
-		return verdict{}, err
+		return choice{}, err
 	}
 	var content map[string]json.RawMessage
 	if err := json.Unmarshal(text, &content); err != nil {
-		return verdict{}, fmt.Errorf("it is no object")
+		return choice{}, fmt.Errorf("it is no object")
 	}
-	v := verdict{decision: plain(content[decisionField]), note: plain(content[noteField])}
+	v := choice{decision: plain(content[decisionField]), note: plain(content[noteField])}
 	if v.decision != approve && v.decision != reject {
-		return verdict{}, fmt.Errorf("the decision must be %s or %s", approve, reject)
+		return choice{}, fmt.Errorf("the decision must be %s or %s", approve, reject)
 	}
 	if v.decision == approve {
 		v.args, err = f.edited(content)

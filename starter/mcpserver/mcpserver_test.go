@@ -41,17 +41,17 @@ func TestFormReadsDecisions(t *testing.T) {
 	f := newForm(action(`{"n":3,"list":[1],"s":" x "}`), nil)
 	for name, c := range map[string]struct {
 		content map[string]any
-		want    verdict
+		want    choice
 		wrong   string
 	}{
-		"as it is":       {map[string]any{"decision": "approve"}, verdict{decision: "approve"}, ""},
-		"sent back":      {map[string]any{"decision": "approve", "args.n": 3, "args.list": " [1] ", "args.s": " x "}, verdict{decision: "approve"}, ""},
-		"edited":         {map[string]any{"decision": "approve", "args.n": 4}, verdict{decision: "approve", args: json.RawMessage(`{"list":[1],"n":4,"s":" x "}`)}, ""},
-		"edited list":    {map[string]any{"decision": "approve", "args.list": "[2, 3]"}, verdict{decision: "approve", args: json.RawMessage(`{"list":[2,3],"n":3,"s":" x "}`)}, ""},
-		"not JSON":       {map[string]any{"decision": "approve", "args.list": "[2"}, verdict{}, "list is not valid JSON"},
-		"unknown fields": {map[string]any{"decision": "approve", "args.other": 1, "x": 2}, verdict{decision: "approve"}, ""},
-		"rejected":       {map[string]any{"decision": "reject", "note": " no ", "args.n": 4}, verdict{decision: "reject", note: "no"}, ""},
-		"undecided":      {map[string]any{"args.n": 4}, verdict{}, "the decision must be"},
+		"as it is":       {map[string]any{"decision": "approve"}, choice{decision: "approve"}, ""},
+		"sent back":      {map[string]any{"decision": "approve", "args.n": 3, "args.list": " [1] ", "args.s": " x "}, choice{decision: "approve"}, ""},
+		"edited":         {map[string]any{"decision": "approve", "args.n": 4}, choice{decision: "approve", args: json.RawMessage(`{"list":[1],"n":4,"s":" x "}`)}, ""},
+		"edited list":    {map[string]any{"decision": "approve", "args.list": "[2, 3]"}, choice{decision: "approve", args: json.RawMessage(`{"list":[2,3],"n":3,"s":" x "}`)}, ""},
+		"not JSON":       {map[string]any{"decision": "approve", "args.list": "[2"}, choice{}, "list is not valid JSON"},
+		"unknown fields": {map[string]any{"decision": "approve", "args.other": 1, "x": 2}, choice{decision: "approve"}, ""},
+		"rejected":       {map[string]any{"decision": "reject", "note": " no ", "args.n": 4}, choice{decision: "reject", note: "no"}, ""},
+		"undecided":      {map[string]any{"args.n": 4}, choice{}, "the decision must be"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := f.read(answered(c.content))

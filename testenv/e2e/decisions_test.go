@@ -92,7 +92,7 @@ func TestClientsResolveCalls(t *testing.T) {
 	}
 	refused := resolve(`{"colour":"red"}`)
 	require.Equal(t, signals.Paused, refused.Status)
-	require.Contains(t, refused.Pending[0].Refused, "Invalid result for client.pick")
+	require.Contains(t, refused.Pending[0].Refused, "invalid result for client.pick")
 	b.completed(`{"color":"red"}`, resolve(`{"color":"red"}`))
 	require.Contains(t, b.lab.effects("write")[0], "write red ")
 	require.Contains(t, resolve(`{"color":"blue"}`).Error, "not paused (status: completed)")
