@@ -71,10 +71,11 @@ func CheckSizeWithin[T string | []byte | json.RawMessage](what string, text T, m
 	return ""
 }
 
-// TooLarge says that a value cannot be recorded for its size.
+// TooLarge says that a value cannot be recorded for its size. Its first two sentences are the reference's, word by word.
 func TooLarge(what string, size, limit int) string {
 	return fmt.Sprintf("%s is too large to record durably (%d bytes > %d byte limit). "+
-		"Write large data to a file or workspace instead and pass/return a small reference (such as a path).", what, size, limit)
+		"Write large data to a file or workspace instead and pass/return a small reference (such as a path). "+
+		"A program here has no files of its own: read in pages, filter, or return less.", what, size, limit)
 }
 
 // NotSerializable says that a value cannot be recorded because it has no JSON.
