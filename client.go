@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/temporal-codemode/codemode/internal/invocation"
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/signals"
@@ -93,7 +94,7 @@ type NoWorkerError struct {
 }
 
 func (e *NoWorkerError) Error() string {
-	text := fmt.Sprintf("no worker polls task queue %q: start one (go run ./worker --config codemode.yaml)", e.TaskQueue)
+	text := fmt.Sprintf("no worker polls task queue %q: start one (%s)", e.TaskQueue, invocation.Worker())
 	if e.ExecutionID != "" {
 		text += fmt.Sprintf("; execution %q goes on as soon as it runs", e.ExecutionID)
 	}

@@ -11,6 +11,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode/internal/invocation"
 )
 
 // NoServerError says that Temporal cannot be used at an address.
@@ -26,8 +28,8 @@ func (e *NoServerError) Error() string {
 		return fmt.Sprintf("the Temporal server at %s has no namespace %q: create it (temporal operator namespace create --namespace %s) "+
 			"or choose another with TEMPORAL_NAMESPACE", e.Address, e.Namespace, e.Namespace)
 	}
-	return fmt.Sprintf("no Temporal server can be reached at %s: start one (go run ./testenv/dev --headless) "+
-		"or say where it is with TEMPORAL_ADDRESS: %v", e.Address, e.Err)
+	return fmt.Sprintf("no Temporal server can be reached at %s: start one (%s) "+
+		"or say where it is with TEMPORAL_ADDRESS: %v", e.Address, invocation.Server(), e.Err)
 }
 
 func (e *NoServerError) Unwrap() error { return e.Err }

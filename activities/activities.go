@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -50,7 +50,7 @@ type Activities struct {
 	jobs      jobs
 	patience  time.Duration // aheadWithin, but for tests
 	effects   effects
-	catalogue func() *discovery.Catalogue
+	catalogue func() *catalogue.Catalogue
 }
 
 // New fills in defaults.
@@ -66,7 +66,7 @@ func New(o Options) *Activities {
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
-	return &Activities{Options: o, patience: aheadWithin, catalogue: discovery.Follow(o.Connectors).Current}
+	return &Activities{Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current}
 }
 
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.

@@ -129,11 +129,11 @@ func (c *goConnector) Methods(context.Context) ([]Method, error) {
 			return nil, &ConfigError{Message: err.Error()}
 		}
 		if seen[m.Name] {
-			return nil, ConfigErrorf("Connector %q has two tools named %q — rename one of them.", c.name, m.Name)
+			return nil, ConfigErrorf("connector %q has two tools named %q — rename one of them", c.name, m.Name)
 		}
 		seen[m.Name] = true
 		if _, err := validate.Compile(m.InputSchema); err != nil {
-			return nil, ConfigErrorf("Connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
+			return nil, ConfigErrorf("connector %q tool %q has an unusable input schema: %v", c.name, m.Name, err)
 		}
 	}
 	return c.methods, nil
@@ -144,14 +144,14 @@ func checkMethod(connector string, m Method) error {
 	if err := checkMethodName(connector, m.Name); err != nil {
 		return err
 	}
-	if err := m.Policy.check(fmt.Sprintf("Connector %q tool %q", connector, m.Name)); err != nil {
+	if err := m.Policy.check(fmt.Sprintf("connector %q tool %q", connector, m.Name)); err != nil {
 		return err
 	}
 	if m.Execute == nil && !m.ResolvedByClient {
-		return fmt.Errorf("Connector %q tool %q has no Execute function.", connector, m.Name)
+		return fmt.Errorf("connector %q tool %q has no Execute function", connector, m.Name)
 	}
 	if m.Class != "" && !validClass(m.Class) {
-		return fmt.Errorf("Connector %q tool %q has the unknown class %q — use %q, %q or %q.",
+		return fmt.Errorf("connector %q tool %q has the unknown class %q — use %q, %q or %q",
 			connector, m.Name, m.Class, Read, Idempotent, Write)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // RetryableError is returned by Execute to ask for another attempt of the same
@@ -69,7 +71,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	text := fmt.Sprintf("Tool %q not found on %s", e.Method, e.Connector)
+	text := signals.ToolNotFound(e.Method, e.Connector)
 	if len(e.Near) > 0 {
 		text += ". Did you mean: " + strings.Join(e.Near, ", ") + "?"
 	}

@@ -72,7 +72,7 @@ func TestRatePerSecond(t *testing.T) {
 
 func TestLimitsBelowZero(t *testing.T) {
 	_, err := NewSet(t.Context(), []Connector{New("c", "")}, map[string][]Rule{"c": {{Pattern: "a", MaxConcurrent: -1}}})
-	assert.EqualError(t, err, `Rule "a" of connector "c" has a limit below zero.`)
+	assert.EqualError(t, err, `rule "a" of connector "c" has a limit below zero`)
 }
 
 type disposing struct{ remote }

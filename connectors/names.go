@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/temporal-codemode/codemode/internal/words"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // SanitizeToolName turns any name into a JavaScript identifier: dashes, dots
@@ -46,11 +47,11 @@ func isJSSpace(r rune) bool {
 func checkConnectorName(name string) error {
 	switch {
 	case name == "codemode":
-		return ConfigErrorf("Connector name %q is reserved for the codemode platform SDK.", name)
+		return ConfigErrorf("%s", signals.PlatformName(name))
 	case !words.Identifier.MatchString(name):
-		return ConfigErrorf("Connector name %q is not a valid JavaScript identifier", name)
+		return ConfigErrorf("%s", signals.NoIdentifier(name))
 	case reservedWords[name] || hostGlobals[name] || strings.HasPrefix(name, "__"):
-		return ConfigErrorf("Connector name %q is reserved", name)
+		return ConfigErrorf("%s", signals.ReservedName(name))
 	}
 	return nil
 }
@@ -60,9 +61,9 @@ func checkConnectorName(name string) error {
 func checkMethodName(connector, name string) error {
 	switch name {
 	case "":
-		return fmt.Errorf("Connector %q has a tool without a name.", connector)
+		return fmt.Errorf("connector %q has a tool without a name", connector)
 	case "then", "toJSON":
-		return fmt.Errorf("Connector %q tool %q cannot have this name: awaiting or serializing the connector would call it — rename the tool.",
+		return fmt.Errorf("connector %q tool %q cannot have this name: awaiting or serializing the connector would call it — rename the tool",
 			connector, name)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // namespace is a connector's methods as they were when they were loaded.
@@ -81,8 +83,7 @@ func (space *namespace) add(b *Bound) error {
 	}
 	name := b.Method.Name
 	if other, taken := space.byName[name]; taken {
-		return ConfigErrorf("Tools %q and %q on %s both map to %q — rename one of them.",
-			other.original, b.original, b.Connector, name)
+		return ConfigErrorf("%s", signals.SameTool(other.original, b.original, b.Connector, name))
 	}
 	space.byName[name] = b
 	space.methods = append(space.methods, b)
@@ -96,7 +97,7 @@ func bindRevert(b *Bound, rule *RevertRule, methods map[string]*Bound) error {
 	}
 	target, ok := methods[rule.Method]
 	if !ok {
-		return ConfigErrorf("Connector %q has no tool %q, which a rule names to undo %q.", b.Connector, rule.Method, b.Method.Name)
+		return ConfigErrorf("connector %q has no tool %q, which a rule names to undo %q", b.Connector, rule.Method, b.Method.Name)
 	}
 	b.Revert = func(ctx Context, args, result json.RawMessage) error {
 		var undoing json.RawMessage

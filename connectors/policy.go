@@ -59,11 +59,11 @@ const MaxAttempts = 100
 func (p Policy) check(what string) error {
 	switch {
 	case p.Approvals < 0:
-		return fmt.Errorf("%s asks for %d approvals.", what, p.Approvals)
+		return fmt.Errorf("%s asks for %d approvals", what, p.Approvals)
 	case p.Retry.Attempts < 0 || p.Retry.Attempts > MaxAttempts:
-		return fmt.Errorf("%s asks for %d attempts — use 1 to %d.", what, p.Retry.Attempts, MaxAttempts)
+		return fmt.Errorf("%s asks for %d attempts — use 1 to %d", what, p.Retry.Attempts, MaxAttempts)
 	case p.Retry.Backoff < 0 || p.Retry.MaxBackoff < 0:
-		return fmt.Errorf("%s asks for a negative pause between attempts.", what)
+		return fmt.Errorf("%s asks for a negative pause between attempts", what)
 	}
 	return nil
 }
@@ -120,12 +120,12 @@ func (b *Bound) ValidateResult(result json.RawMessage) error {
 	plain := json.RawMessage("null")
 	if len(result) > 0 {
 		if plain, err = wire.Plain(result); err != nil {
-			return fmt.Errorf("Invalid result for %s: it is %w", b.Path(), err)
+			return fmt.Errorf("invalid result for %s: it is %w", b.Path(), err)
 		}
 	}
 	problems := validate.Problems(schema, plain)
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("Invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), validate.MaxProblems)], "; "))
+	return fmt.Errorf("invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), validate.MaxProblems)], "; "))
 }

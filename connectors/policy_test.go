@@ -85,7 +85,7 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 func TestResultsThatClientsGive(t *testing.T) {
 	b := bind("c", "m", Method{Name: "m", OutputSchema: json.RawMessage(`{"type":"object","required":["id"]}`)})
 	require.NoError(t, b.ValidateResult(json.RawMessage(`{"id":1}`)))
-	require.ErrorContains(t, b.ValidateResult(json.RawMessage(`{}`)), "Invalid result for c.m: id")
+	require.ErrorContains(t, b.ValidateResult(json.RawMessage(`{}`)), "invalid result for c.m: id")
 	require.Error(t, b.ValidateResult(nil), "undefined is checked as null")
 	require.NoError(t, bind("c", "m", Method{Name: "m"}).ValidateResult(nil))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Rule changes what a connector says about the methods it matches. Fields left
@@ -59,20 +61,20 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 	book := &ruleBook{connector: connector, rules: rules}
 	for _, r := range rules {
 		if r.Pattern == "" {
-			return nil, ConfigErrorf("Connector %q has a rule without a pattern — name a tool, or use \"*\" for all.", connector)
+			return nil, ConfigErrorf("connector %q has a rule without a pattern — name a tool, or use \"*\" for all", connector)
 		}
 		if r.Class != "" && !validClass(r.Class) {
-			return nil, ConfigErrorf("Rule %q of connector %q has the unknown class %q — use %q, %q or %q.",
+			return nil, ConfigErrorf("rule %q of connector %q has the unknown class %q — use %q, %q or %q",
 				r.Pattern, connector, r.Class, Read, Idempotent, Write)
 		}
 		if r.MaxConcurrent < 0 || r.RatePerSecond < 0 {
-			return nil, ConfigErrorf("Rule %q of connector %q has a limit below zero.", r.Pattern, connector)
+			return nil, ConfigErrorf("rule %q of connector %q has a limit below zero", r.Pattern, connector)
 		}
-		if err := r.Policy.check(fmt.Sprintf("Rule %q of connector %q", r.Pattern, connector)); err != nil {
+		if err := r.Policy.check(fmt.Sprintf("rule %q of connector %q", r.Pattern, connector)); err != nil {
 			return nil, &ConfigError{Message: err.Error()}
 		}
 		if r.Approvals > 0 && r.RequiresApproval != nil && !*r.RequiresApproval {
-			return nil, ConfigErrorf("Rule %q of connector %q asks for %d approvals and says that none is required — leave one of the two out.",
+			return nil, ConfigErrorf("rule %q of connector %q asks for %d approvals and says that none is required — leave one of the two out",
 				r.Pattern, connector, r.Approvals)
 		}
 		if r.Rename != "" {
@@ -162,10 +164,9 @@ func checkPolicy(connector string, m Method) error {
 	case !m.Reexecute:
 		return nil
 	case m.RequiresApproval || m.ApprovalFor != nil:
-		return ConfigErrorf("Connector %q tool %q cannot combine requiresApproval with replay: \"reexecute\" — approved actions must be logged, not re-executed.",
-			connector, m.Name)
+		return ConfigErrorf("%s", signals.ApprovedAnew(connector, m.Name))
 	case m.Class != Read:
-		return ConfigErrorf("Connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool of class \"read\" may run again.",
+		return ConfigErrorf("connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool of class \"read\" may run again",
 			connector, m.Name, m.Class)
 	}
 	return nil

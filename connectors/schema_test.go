@@ -91,7 +91,7 @@ func TestUnusableSchema(t *testing.T) {
 		assert.Error(t, b.SchemaError(), name)
 
 		_, err := NewSet(context.Background(), []Connector{New("c", "", Method{Name: "t", InputSchema: json.RawMessage(schema), Execute: nothing})}, nil)
-		assert.ErrorContains(t, err, `Connector "c" tool "t" has an unusable input schema: `, name)
+		assert.ErrorContains(t, err, `connector "c" tool "t" has an unusable input schema: `, name)
 	}
 	assert.ErrorContains(t, boundWith(t, `{"$ref":"file:///etc/passwd"}`).SchemaError(), "are not followed")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/internal/words"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Set is the namespaces of one runtime: names checked, methods loaded, rules
@@ -52,7 +53,7 @@ func NewSet(ctx context.Context, cs []Connector, rules map[string][]Rule) (*Set,
 	for name, list := range rules {
 		at, ok := s.slots[name]
 		if !ok {
-			return nil, ConfigErrorf("Rules are given for the connector %q, which is not configured.", name)
+			return nil, ConfigErrorf("rules are given for the connector %q, which is not configured", name)
 		}
 		var err error
 		if at.rules, err = newRuleBook(name, list); err != nil {
@@ -70,14 +71,14 @@ func NewSet(ctx context.Context, cs []Connector, rules map[string][]Rule) (*Set,
 // admit gives a connector its place, if its name may have one.
 func (s *Set) admit(c Connector) error {
 	if c == nil {
-		return ConfigErrorf("A connector is nil.")
+		return ConfigErrorf("a connector is nil")
 	}
 	name := c.Name()
 	if err := checkConnectorName(name); err != nil {
 		return err
 	}
 	if s.Has(name) {
-		return ConfigErrorf("Duplicate connector name %q — each connector needs a unique namespace (pass a distinct `name` option).", name)
+		return ConfigErrorf("%s", signals.DuplicateConnector(name))
 	}
 	s.names = append(s.names, name)
 	s.slots[name] = &slot{connector: c, rules: &ruleBook{connector: name}}

@@ -90,14 +90,14 @@ func TestMistakesInConfiguration(t *testing.T) {
 		rules []Rule
 		want  string
 	}{
-		{"nil", []Connector{nil}, nil, `A connector is nil.`},
+		{"nil", []Connector{nil}, nil, `a connector is nil`},
 		{"duplicate", []Connector{New("a", ""), New("a", "")}, nil, "Duplicate connector name \"a\" — each connector needs a unique namespace (pass a distinct `name` option)."},
-		{"then", []Connector{New("a", "", method("then"))}, nil, `Connector "a" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool.`},
-		{"toJSON", []Connector{New("a", "", method("toJSON"))}, nil, `Connector "a" tool "toJSON" cannot have this name: awaiting or serializing the connector would call it — rename the tool.`},
-		{"no name", []Connector{New("a", "", method(""))}, nil, `Connector "a" has a tool without a name.`},
-		{"same method twice", []Connector{New("a", "", method("x"), method("x"))}, nil, `Connector "a" has two tools named "x" — rename one of them.`},
-		{"no Execute", []Connector{New("a", "", Method{Name: "x"})}, nil, `Connector "a" tool "x" has no Execute function.`},
-		{"class", []Connector{New("a", "", Method{Name: "x", Class: "raed", Execute: nothing})}, nil, `Connector "a" tool "x" has the unknown class "raed" — use "read", "idempotent" or "write".`},
+		{"then", []Connector{New("a", "", method("then"))}, nil, `connector "a" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
+		{"toJSON", []Connector{New("a", "", method("toJSON"))}, nil, `connector "a" tool "toJSON" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
+		{"no name", []Connector{New("a", "", method(""))}, nil, `connector "a" has a tool without a name`},
+		{"same method twice", []Connector{New("a", "", method("x"), method("x"))}, nil, `connector "a" has two tools named "x" — rename one of them`},
+		{"no Execute", []Connector{New("a", "", Method{Name: "x"})}, nil, `connector "a" tool "x" has no Execute function`},
+		{"class", []Connector{New("a", "", Method{Name: "x", Class: "raed", Execute: nothing})}, nil, `connector "a" tool "x" has the unknown class "raed" — use "read", "idempotent" or "write"`},
 		{"approval and reexecute", []Connector{New("c", "", Method{Name: "t", Class: Read, Reexecute: true, RequiresApproval: true, Execute: nothing})}, nil,
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
 		{"the same at a distance", []Connector{remote{name: "c", methods: []Method{{Name: "t", Class: Read, Reexecute: true, RequiresApproval: true, Execute: nothing}}}}, nil,
@@ -107,12 +107,12 @@ func TestMistakesInConfiguration(t *testing.T) {
 		{"approval by argument", []Connector{New("c", "", Method{Name: "t", Class: Read, Execute: nothing})}, []Rule{{Pattern: "t", Reexecute: &yes, ApprovalFor: func(json.RawMessage) (bool, error) { return false, nil }}},
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
 		{"write that reexecutes", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Reexecute: &yes}},
-			`Connector "c" tool "t" cannot combine class "write" with replay: "reexecute" — only a tool of class "read" may run again.`},
-		{"rule without pattern", []Connector{New("c", "")}, []Rule{{}}, `Connector "c" has a rule without a pattern — name a tool, or use "*" for all.`},
-		{"rule's class", []Connector{New("c", "")}, []Rule{{Pattern: "x", Class: "none"}}, `Rule "x" of connector "c" has the unknown class "none" — use "read", "idempotent" or "write".`},
-		{"rename to then", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Rename: "then"}}, `Connector "c" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool.`},
+			`connector "c" tool "t" cannot combine class "write" with replay: "reexecute" — only a tool of class "read" may run again`},
+		{"rule without pattern", []Connector{New("c", "")}, []Rule{{}}, `connector "c" has a rule without a pattern — name a tool, or use "*" for all`},
+		{"rule's class", []Connector{New("c", "")}, []Rule{{Pattern: "x", Class: "none"}}, `rule "x" of connector "c" has the unknown class "none" — use "read", "idempotent" or "write"`},
+		{"rename to then", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Rename: "then"}}, `connector "c" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
 		{"rename onto another", []Connector{New("c", "", method("t"), method("u"))}, []Rule{{Pattern: "t", Rename: "u"}}, `Tools "t" and "u" on c both map to "u" — rename one of them.`},
-		{"revert by nothing", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Revert: &RevertRule{Method: "undo"}}}, `Connector "c" has no tool "undo", which a rule names to undo "t".`},
+		{"revert by nothing", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Revert: &RevertRule{Method: "undo"}}}, `connector "c" has no tool "undo", which a rule names to undo "t"`},
 	} {
 		rules := map[string][]Rule{}
 		if c.rules != nil {
@@ -128,7 +128,7 @@ func TestMistakesInConfiguration(t *testing.T) {
 
 func TestRulesForUnknownConnector(t *testing.T) {
 	_, err := NewSet(context.Background(), nil, map[string][]Rule{"shop": nil})
-	assert.EqualError(t, err, `Rules are given for the connector "shop", which is not configured.`)
+	assert.EqualError(t, err, `rules are given for the connector "shop", which is not configured`)
 }
 
 // One connector that cannot be loaded leaves the others alone.
@@ -151,7 +151,7 @@ func TestUnavailableConnectors(t *testing.T) {
 	assert.Empty(t, set.Methods("down"))
 
 	_, err = set.Lookup("twins", "a")
-	assert.ErrorContains(t, err, `Connector "twins" is not available: Connector "twins" tool "then" cannot have this name`)
+	assert.ErrorContains(t, err, `Connector "twins" is not available: connector "twins" tool "then" cannot have this name`)
 	_, err = set.Lookup("panics", "a")
 	assert.ErrorContains(t, err, "panic while its methods were loaded: oh no")
 	_, err = set.Lookup("up", "x")

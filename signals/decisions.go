@@ -167,18 +167,3 @@ func (d Decision) Short() Decision {
 	}
 	return d
 }
-
-// NotPaused is the answer to an approval that does not apply.
-func NotPaused(executionID string, status Status) string {
-	return fmt.Sprintf(`Execution %q is not paused (status: %s); only a paused run can be approved.`, executionID, status)
-}
-
-// NoExecution is the answer to an approval of an unknown execution.
-func NoExecution(executionID string) string {
-	return fmt.Sprintf("No execution %q to resume.", executionID)
-}
-
-// MissingConnectors is the answer to an approval that reached a worker without the connectors of the execution.
-func MissingConnectors(executionID string, names []string) string {
-	return fmt.Sprintf("Execution %q requires connector(s) %s that are not configured on this runtime.", executionID, quoted(names))
-}

@@ -61,7 +61,7 @@ func CheckRuntime(name string) error {
 	if runtimeName.MatchString(name) {
 		return nil
 	}
-	return fmt.Errorf(`Invalid codemode runtime name %q — use letters, digits, "_", "-" or "."`, name)
+	return InvalidRuntime(name)
 }
 
 // TaskQueue is the queue that the workers of a runtime poll.

@@ -153,7 +153,7 @@ func (r RollbackResult) Err() error {
 	for _, f := range r.Failed {
 		list = append(list, fmt.Sprintf("%s.%s: %s", f.Connector, f.Method, f.Error))
 	}
-	return fmt.Errorf("Rollback reverted %d action(s) but %d failed: %s", len(r.Reverted), len(r.Failed), strings.Join(list, "; "))
+	return RollbackFailed(len(r.Reverted), len(r.Failed), strings.Join(list, "; "))
 }
 
 // RevertKey is the idempotency key of undoing a call: the same in every attempt and every rollback.

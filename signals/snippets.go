@@ -142,19 +142,3 @@ func (v SnippetVersion) Listed() SnippetVersion {
 	v.Code = ""
 	return v
 }
-
-// SnippetNotFound is what codemode.run answers for an unknown name.
-func SnippetNotFound(name string) string { return fmt.Sprintf("Snippet %q not found.", name) }
-
-// SnippetNeeds is what codemode.run answers where a snippet's connectors are not there.
-func SnippetNeeds(name string, connectors []string) string {
-	return fmt.Sprintf("Snippet %q requires connector(s) %s that are not configured on this runtime.", name, quoted(connectors))
-}
-
-func quoted(names []string) string {
-	list := make([]string, len(names))
-	for i, n := range names {
-		list[i] = fmt.Sprintf("%q", n)
-	}
-	return strings.Join(list, ", ")
-}

@@ -71,19 +71,6 @@ func CheckSizeWithin[T string | []byte | json.RawMessage](what string, text T, m
 	return ""
 }
 
-// TooLarge says that a value cannot be recorded for its size. Its first two sentences are the reference's, word by word.
-func TooLarge(what string, size, limit int) string {
-	return fmt.Sprintf("%s is too large to record durably (%d bytes > %d byte limit). "+
-		"Write large data to a file or workspace instead and pass/return a small reference (such as a path). "+
-		"A program here has no files of its own: read in pages, filter, or return less.", what, size, limit)
-}
-
-// NotSerializable says that a value cannot be recorded because it has no JSON.
-func NotSerializable(what, why string) string {
-	return fmt.Sprintf("%s could not be recorded durably (not serializable: %s). "+
-		"Only JSON-compatible values (plus binary and bigint) can cross a durable replay boundary.", what, why)
-}
-
 // Canonical rewrites JSON with sorted object keys and no white space, so that equal values have equal texts. An absent
 // value stays absent.
 func Canonical(raw json.RawMessage) ([]byte, error) {

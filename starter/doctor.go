@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/internal/invocation"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
@@ -109,7 +110,7 @@ func noServer(e *codemode.NoServerError) check {
 			Fix: fmt.Sprintf("temporal operator namespace create --namespace %s, or set TEMPORAL_NAMESPACE", e.Namespace)}
 	}
 	return check{Check: "server", Detail: fmt.Sprintf("%s cannot be reached: %v", e.Address, e.Err),
-		Fix: "start one (go run ./testenv/dev --headless) or set TEMPORAL_ADDRESS"}
+		Fix: "start one (" + invocation.Server() + ") or set TEMPORAL_ADDRESS"}
 }
 
 func (c *connection) namespace() string { return cmp.Or(c.options.Namespace, client.DefaultNamespace) }
@@ -155,7 +156,7 @@ func (c *connection) checkWorker(ctx context.Context, runtime string) check {
 		result.Fix = "look at the server's log"
 	case !polled:
 		result.Detail += " is polled by nobody"
-		result.Fix = "start a worker: go run ./worker --config codemode.yaml"
+		result.Fix = "start a worker: " + invocation.Worker()
 		if runtime != signals.DefaultRuntime {
 			result.Fix += " (with runtime: " + runtime + ")"
 		}

@@ -11,23 +11,16 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
+
+	"github.com/temporal-codemode/codemode/internal/invocation"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	c := &cli{
-		in: os.Stdin, out: newScreen(os.Stdout), err: newScreen(os.Stderr), name: invocation(os.Args[0]), user: os.Getenv("USER"),
+		in: os.Stdin, out: newScreen(os.Stdout), err: newScreen(os.Stderr), name: invocation.Self("starter"), user: os.Getenv("USER"),
 	}
 	os.Exit(c.run(ctx, os.Args[1:]))
-}
-
-// invocation is how to type this command again. What go run built has a path that will be gone.
-func invocation(arg string) string {
-	if strings.Contains(arg, "go-build") {
-		return "go run ./starter"
-	}
-	return arg
 }

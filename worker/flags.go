@@ -15,6 +15,7 @@ type flags struct {
 	metricsAddr  string
 	codecAddr    string
 	codecOrigins string
+	version      bool
 }
 
 func parse(args []string) (flags, error) {
@@ -23,8 +24,11 @@ func parse(args []string) (flags, error) {
 	set.SetOutput(io.Discard) // main prints the error
 	set.StringVar(&f.config, "config", "codemode.yaml", "the `file` that names the runtime and its connectors")
 	set.StringVar(&f.metricsAddr, "metrics-addr", "", "serve Prometheus metrics on http://`address`/metrics")
-	set.StringVar(&f.codecAddr, "codec-addr", "", "serve the codec endpoint that lets the Web UI show payloads on this `address`; whoever reaches it reads them")
-	set.StringVar(&f.codecOrigins, "codec-origins", "http://localhost:8233,http://127.0.0.1:8233", "the `origins` of the Web UIs that may use the codec endpoint")
+	set.StringVar(&f.codecAddr, "codec-addr", "",
+		"serve the codec endpoint that lets the Web UI show payloads on this `address`; whoever reaches it reads them")
+	set.StringVar(&f.codecOrigins, "codec-origins", "http://localhost:8233,http://127.0.0.1:8233",
+		"the `origins` of the Web UIs that may use the codec endpoint")
+	set.BoolVar(&f.version, "version", false, "print the version and exit")
 	err := set.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -32,6 +32,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals/payload"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 	"github.com/temporal-codemode/codemode/worker/config"
@@ -77,6 +78,10 @@ func run(ctx context.Context, args []string) error {
 	}
 	if err != nil {
 		return usageError{err}
+	}
+	if f.version {
+		fmt.Println(version.Text("codemode-worker"))
+		return nil
 	}
 	log, err := logger(os.Getenv("CODEMODE_LOG"))
 	if err != nil {

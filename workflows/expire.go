@@ -3,11 +3,10 @@ package workflows
 import (
 	"fmt"
 
-	"github.com/temporal-codemode/codemode/signals"
 	"go.temporal.io/sdk/workflow"
-)
 
-const expired = "Expired awaiting approval"
+	"github.com/temporal-codemode/codemode/signals"
+)
 
 // expire ends a paused execution; any other it leaves alone.
 func (e *execution) expire(ctx workflow.Context, x signals.Expire) signals.Verdict {
@@ -20,6 +19,6 @@ func (e *execution) expire(ctx workflow.Context, x signals.Expire) signals.Verdi
 		return e.refuse(fmt.Sprintf("Execution %q has not been paused for so long.", e.id))
 	}
 	d := signals.Decision{Kind: signals.SignalExpire, Note: "expired", At: workflow.Now(ctx).UnixMilli()}
-	e.stop(&ending{status: signals.Rejected, message: expired, decision: &d})
+	e.stop(&ending{status: signals.Rejected, message: signals.ExecutionExpired, decision: &d})
 	return e.accept(nil)
 }

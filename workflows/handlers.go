@@ -88,7 +88,7 @@ func (e *execution) listen(ctx workflow.Context) {
 				m.drain(ctx)
 			}
 			if cancelled() { // after what was decided before
-				e.stop(&ending{status: signals.Failed, message: "Execution cancelled"})
+				e.stop(&ending{status: signals.Failed, message: signals.ExecutionCancelled})
 			}
 		}
 	})

@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"fmt"
-
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -11,7 +9,7 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 	d := signals.Decision{Kind: signals.SignalReject, By: r.By, AssertedBy: r.AssertedBy, At: now, Note: r.Reason}
 	if r.All {
 		return func() []int {
-			e.stop(&ending{status: signals.Rejected, message: because("Execution rejected by user", r.Reason), decision: &d})
+			e.stop(&ending{status: signals.Rejected, message: because(signals.ExecutionRejected, r.Reason), decision: &d})
 			return nil
 		}, ""
 	}
@@ -21,7 +19,7 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 	}
 	d.ArgsDigest = signals.Digest(c.dispatchArgs())
 	return func() []int {
-		what := fmt.Sprintf("Action %s rejected by user", c.name())
+		what := signals.ActionRejected(c.name())
 		if !r.Continue {
 			e.stop(&ending{status: signals.Rejected, message: because(what, r.Reason), seq: &c.rec.Seq, decision: &d})
 			return []int{c.rec.Seq}

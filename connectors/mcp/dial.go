@@ -77,7 +77,7 @@ const noResponseLimit = 1000 * time.Hour
 func (c *connector) overHTTP() (transport.Interface, error) {
 	at, err := url.Parse(c.opts.URL)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, connectors.ConfigErrorf("The URL of MCP connector %q is not one of a web server.", c.name)
+		return nil, connectors.ConfigErrorf("the URL of MCP connector %q is not one of a web server", c.name)
 	}
 	web := &http.Client{Transport: c.opts.RoundTripper, CheckRedirect: sameHostOnly}
 	silent := slog.New(slog.DiscardHandler)

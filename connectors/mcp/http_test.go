@@ -143,7 +143,7 @@ func TestMCPHeadersStayWithTheirHost(t *testing.T) {
 func TestMCPURLs(t *testing.T) {
 	for _, bad := range []string{"localhost:1", "ftp://x", "/mcp", "http://"} {
 		_, err := connectors.NewSet(t.Context(), []connectors.Connector{New("mcp", Options{URL: bad})}, nil)
-		assert.EqualError(t, err, `The URL of MCP connector "mcp" is not one of a web server.`, bad)
+		assert.EqualError(t, err, `the URL of MCP connector "mcp" is not one of a web server`, bad)
 	}
 	opts := Options{URL: "http://127.0.0.1:1/mcp?key=" + secret}
 	err := mcpSet(t, opts).Err("mcp")

@@ -19,6 +19,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/redact"
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Options say which MCP server a connector speaks to, and how. One of
@@ -167,8 +168,7 @@ func (c *connector) Methods(ctx context.Context) ([]connectors.Method, error) {
 	for _, tool := range tools {
 		m := c.method(tool)
 		if other, taken := origins[m.Name]; taken {
-			return nil, fmt.Errorf("MCP tools %q and %q on %s both map to %q. Override toolName() to disambiguate.",
-				other, tool.Name, c.name, m.Name)
+			return nil, signals.SameMCPTool(other, tool.Name, c.name, m.Name)
 		}
 		origins[m.Name] = tool.Name
 		methods = append(methods, m)

@@ -19,6 +19,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/internal/redact"
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
 	"github.com/temporal-codemode/codemode/internal/rawjson"
+	"github.com/temporal-codemode/codemode/internal/version"
 )
 
 // mcpSession is one initialized connection. mcp-go's client shakes hands and
@@ -44,7 +45,7 @@ type session struct {
 // firstRequestID keeps clear of the ids that the client itself counts from 1.
 const firstRequestID = 1_000_000_000
 
-var clientInfo = mcp.Implementation{Name: "codemode", Version: "1.0.0"}
+var clientInfo = mcp.Implementation{Name: "codemode", Version: version.Number}
 
 func newSession(c *connector, cli *client.Client, child *child) *session {
 	s := &session{

@@ -7,20 +7,20 @@ import (
 	"sync"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 )
 
 // Catalogue answers what the bridge's tools answer. It does not change and may be used by many goroutines at once.
 type Catalogue struct {
 	set   *connectors.Set
-	found *discovery.Catalogue
+	found *catalogue.Catalogue
 
 	mu     sync.Mutex
 	shared map[string]*document // by connector
 }
 
 // New makes a catalogue of a set and what finds methods in it.
-func New(set *connectors.Set, found *discovery.Catalogue) *Catalogue {
+func New(set *connectors.Set, found *catalogue.Catalogue) *Catalogue {
 	return &Catalogue{set: set, found: found, shared: map[string]*document{}}
 }
 
@@ -74,7 +74,7 @@ func (c *Catalogue) rank(task string, limit int) (list []*connectors.Bound, matc
 	if limit <= 0 || limit > len(all) {
 		limit = len(all)
 	}
-	for _, r := range c.found.Search(task, discovery.SearchOptions{Limit: min(limit, discovery.MaxResults)}).Results {
+	for _, r := range c.found.Search(task, catalogue.SearchOptions{Limit: min(limit, catalogue.MaxResults)}).Results {
 		if b, err := c.set.Lookup(r.Connector, r.Method); err == nil {
 			list = append(list, b)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 )
 
 func TestGuard(t *testing.T) {
@@ -33,7 +33,7 @@ func FuzzGuard(f *testing.F) {
 	})
 }
 
-func catalogue(t *testing.T) *Catalogue {
+func fixture(t *testing.T) *Catalogue {
 	schema := func(text string) json.RawMessage { return json.RawMessage(text) }
 	execute := func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }
 	method := func(name, description, input string) connectors.Method {
@@ -52,11 +52,11 @@ func catalogue(t *testing.T) *Catalogue {
 	}()...)
 	set, err := connectors.NewSet(context.Background(), []connectors.Connector{lab, files}, nil)
 	require.NoError(t, err)
-	return New(set, discovery.New(set))
+	return New(set, catalogue.New(set))
 }
 
 func TestInterfaceTexts(t *testing.T) {
-	c := catalogue(t)
+	c := fixture(t)
 	require.Equal(t, `
 namespace lab {
   interface addInput {
@@ -102,7 +102,7 @@ namespace lab {
 }
 
 func TestSearch(t *testing.T) {
-	c := catalogue(t)
+	c := fixture(t)
 	out := c.Search("read a file", nil, 0)
 	require.Equal(t, "fs_.read", out.Tools[0].Name)
 	require.Len(t, out.Tools, 3, "what fits nothing fills up")
@@ -118,7 +118,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestListInfoAndKeys(t *testing.T) {
-	c := catalogue(t)
+	c := fixture(t)
 	require.Equal(t, []string{"lab.add", "lab.list_items", "fs_.read"}, c.List().Tools)
 	info := c.Info([]string{"lab.add", "lab.none", "lab.list-items"}, 0)
 	require.Equal(t, 2, info.Found)

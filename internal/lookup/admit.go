@@ -1,7 +1,7 @@
 package lookup
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -16,7 +16,7 @@ var Methods = []string{
 
 func Admit(method string) sandbox.Admission {
 	if !slices.Contains(Methods, method) {
-		return sandbox.Refuse(fmt.Errorf("Tool %q not found", method)) //nolint:staticcheck // the reference's words
+		return sandbox.Refuse(errors.New(signals.ToolNotFound(method, "")))
 	}
 	return sandbox.Admission{Class: signals.Read, EveryCall: true}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/internal/tool"
 	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -27,7 +27,7 @@ type SnippetReader interface {
 // Lookups answers what a program, or a client, asks codemode itself.
 type Lookups struct {
 	Connectors *connectors.Set
-	Catalogue  *discovery.Catalogue
+	Catalogue  *catalogue.Catalogue
 	Snippets   SnippetReader
 	Hints      map[string]string
 }
@@ -120,11 +120,11 @@ func (l Lookups) search(ctx context.Context, in signals.CatalogueInput) (any, er
 	if err != nil {
 		return nil, err
 	}
-	list := make([]discovery.Snippet, len(saved))
+	list := make([]catalogue.Snippet, len(saved))
 	for i, s := range saved {
-		list[i] = discovery.Snippet{Name: s.Name, Description: s.Description}
+		list[i] = catalogue.Snippet{Name: s.Name, Description: s.Description}
 	}
-	return l.Catalogue.With(list...).Search(in.Query, discovery.SearchOptions{Connector: in.Connector, Limit: in.Limit}), nil
+	return l.Catalogue.With(list...).Search(in.Query, catalogue.SearchOptions{Connector: in.Connector, Limit: in.Limit}), nil
 }
 
 func (l Lookups) describe(ctx context.Context, target string) (any, error) {
@@ -135,7 +135,7 @@ func (l Lookups) describe(ctx context.Context, target string) (any, error) {
 	if s == nil {
 		return l.Catalogue.Describe(target), nil
 	}
-	return l.Catalogue.With(discovery.Snippet{Name: s.Name, Description: s.Description, Code: s.Code}).Describe(target), nil
+	return l.Catalogue.With(catalogue.Snippet{Name: s.Name, Description: s.Description, Code: s.Code}).Describe(target), nil
 }
 
 // run answers with the snippet's source, or with why it cannot be run, in the reference's words.

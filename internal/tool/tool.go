@@ -6,6 +6,8 @@ package tool
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // InputSchema is the JSON Schema of what the codemode tool takes.
@@ -93,5 +95,5 @@ func CheckInput(input json.RawMessage) Input {
 	if json.Unmarshal(input, &members) == nil && json.Unmarshal(members["code"], &code) == nil && code != nil {
 		return Input{Value: &Value{*code}}
 	}
-	return Input{Issues: []Issue{{"Expected an object with a string code property"}}}
+	return Input{Issues: []Issue{{signals.ErrNoCode.Error()}}}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/types"
 )
 
 func TestTruncationCountsLikeJavaScript(t *testing.T) {
@@ -59,7 +59,7 @@ func FuzzTruncateResult(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid(out))
-		if v := readValue(discovery.Trimmed(out)); v.kind != '"' && string(out) != value && most > 1 {
+		if v := readValue(types.Trimmed(out)); v.kind != '"' && string(out) != value && most > 1 {
 			require.LessOrEqual(t, v.size, most)
 		}
 	})

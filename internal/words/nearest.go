@@ -15,10 +15,10 @@ func Nearest(name string, candidates []string) []string {
 		name     string
 		distance int
 	}
-	want := fold(name)
+	want := Fold(name)
 	var found []match
 	for _, candidate := range candidates {
-		if d, ok := closeness(want, fold(candidate)); ok {
+		if d, ok := closeness(want, Fold(candidate)); ok {
 			found = append(found, match{candidate, d})
 		}
 	}
@@ -30,9 +30,10 @@ func Nearest(name string, candidates []string) []string {
 	return names
 }
 
-func fold(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", "$", "", ".", "").Replace(name))
-}
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", "/", "", ".", "", ":", "", "$", "")
+
+// Fold makes names equal that differ only in case and separators.
+func Fold(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // closeness accepts a third of the letters wrong, or one name inside the other.
 func closeness(a, b string) (distance int, ok bool) {

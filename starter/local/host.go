@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -20,7 +20,7 @@ import (
 // snippets.
 type host struct {
 	Connectors  *connectors.Set
-	Catalogue   *discovery.Catalogue
+	Catalogue   *catalogue.Catalogue
 	Hints       map[string]string
 	ExecutionID string
 }

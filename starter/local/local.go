@@ -14,7 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/internal/ask"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
@@ -53,7 +53,7 @@ type Runner struct {
 	options Options
 	loaded  *connectors.Set // as configured
 	offered *connectors.Set // without what needs approval
-	catalog *discovery.Catalogue
+	catalog *catalogue.Catalogue
 	own     *sandbox.Isolated // to be closed
 }
 
@@ -72,7 +72,7 @@ func New(ctx context.Context, o Options) (*Runner, error) {
 	if r.offered, err = connectors.NewSet(ctx, list, nil); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	r.catalog = discovery.New(r.offered)
+	r.catalog = catalogue.New(r.offered)
 	if o.Executor == nil {
 		if r.own, err = sandbox.NewIsolated(o.Sandbox); err != nil {
 			return nil, errors.Join(err, set.Close())
@@ -190,7 +190,7 @@ type run struct {
 func (r *run) finish(ctx context.Context) (signals.Outcome, error) {
 	result, err := r.Run(ctx)
 	switch {
-	case errors.Is(err, ErrTimeUp):
+	case errors.Is(err, signals.ErrTimedOut):
 		return r.failed("Code execution failed: "+err.Error(), nil), nil
 	case err != nil:
 		return signals.Outcome{}, fmt.Errorf("run %s: %w", r.id, err)

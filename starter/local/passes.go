@@ -10,9 +10,6 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// ErrTimeUp says that a program did not end in time.
-var ErrTimeUp = errors.New("Execution timed out") //nolint:staticcheck // the reference's words
-
 // errNothingToWaitFor would be an engine's mistake: here no call blocks a pass, only timers do.
 var errNothingToWaitFor = errors.New("a pass ended without a reason")
 
@@ -33,7 +30,7 @@ func (p *Passes) Run(ctx context.Context) (sandbox.Result, error) {
 	for {
 		left := time.Until(p.Ends)
 		if left <= 0 {
-			return sandbox.Result{}, ErrTimeUp
+			return sandbox.Result{}, signals.ErrTimedOut
 		}
 		p.Pass.Limits.Timeout = left
 		result, err := p.Executor.Run(ctx, p.Pass, p.Host)

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -91,13 +92,13 @@ func New(ctx context.Context, o Options) (*server.MCPServer, error) {
 	options := []server.ServerOption{server.WithToolCapabilities(true), server.WithRecovery(), server.WithElicitation()}
 	switch d.Surface {
 	case Codemode:
-		d.mcp = server.NewMCPServer("codemode", "1.0.0", append(options, server.WithToolFilter(d.describe))...)
+		d.mcp = server.NewMCPServer("codemode", version.Number, append(options, server.WithToolFilter(d.describe))...)
 		d.mcp.AddTool(codemodeTool(), d.runProgram)
 	case UTCP:
-		d.mcp = server.NewMCPServer("CodeMode-MCP", "1.0.0", options...)
+		d.mcp = server.NewMCPServer("CodeMode-MCP", version.Number, options...)
 		d.addUTCP()
 	case Direct:
-		d.mcp = server.NewMCPServer("codemode", "1.0.0", options...)
+		d.mcp = server.NewMCPServer("codemode", version.Number, options...)
 		return d.mcp, d.addMethods(ctx)
 	default:
 		return nil, fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)

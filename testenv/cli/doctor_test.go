@@ -41,16 +41,16 @@ func TestDoctorMissesTheWorker(t *testing.T) {
 	list := doctor(t, 5, nil, "--runtime", "nobody")
 	require.True(t, list[0].OK)
 	require.Equal(t, check{"worker", false, "task queue codemode-nobody is polled by nobody",
-		"start a worker: go run ./worker --config codemode.yaml (with runtime: nobody)"}, list[2])
+		"start a worker: codemode-worker --config codemode.yaml (with runtime: nobody)"}, list[2])
 	require.Contains(t, text(t, 5, "doctor", "--runtime", "nobody"),
-		"✗ worker: task queue codemode-nobody is polled by nobody\n  → start a worker: go run ./worker --config codemode.yaml (with runtime: nobody)\n")
+		"✗ worker: task queue codemode-nobody is polled by nobody\n  → start a worker: codemode-worker --config codemode.yaml (with runtime: nobody)\n")
 }
 
 func TestDoctorMissesTheServer(t *testing.T) {
 	at := closedPort(t)
 	list := doctor(t, 5, []string{"TEMPORAL_ADDRESS=" + at})
 	require.Contains(t, list[0].Detail, at+" cannot be reached: ")
-	require.Equal(t, "start one (go run ./testenv/dev --headless) or set TEMPORAL_ADDRESS", list[0].Fix)
+	require.Equal(t, "start one (temporal server start-dev) or set TEMPORAL_ADDRESS", list[0].Fix)
 	for _, c := range list {
 		require.False(t, c.OK)
 	}

@@ -43,7 +43,7 @@ func TestWorkerRefusesRulesThatItsToolsRefuse(t *testing.T) {
 	config := strings.Replace(trackerConfig("default", filepath.Join(t.TempDir(), "s.json")), "delete_issue, args", "remove_issue, args", 1)
 	r := configure(t, config)
 	require.Equal(t, 2, r.code, r.stderr)
-	require.Contains(t, r.stderr, `Connector "tracker" has no tool "remove_issue", which a rule names to undo "create_issue".`)
+	require.Contains(t, r.stderr, `connector "tracker" has no tool "remove_issue", which a rule names to undo "create_issue"`)
 }
 
 func TestWorkerUsage(t *testing.T) {
@@ -87,7 +87,7 @@ func silentPort(t *testing.T) string {
 func TestNoServer(t *testing.T) {
 	for name, at := range map[string]string{"refused": closedPort(t), "silent": silentPort(t)} {
 		t.Run(name, func(t *testing.T) {
-			want := "no Temporal server can be reached at " + at + ": start one (go run ./testenv/dev --headless) or say where it is with TEMPORAL_ADDRESS: "
+			want := "no Temporal server can be reached at " + at + ": start one (temporal server start-dev) or say where it is with TEMPORAL_ADDRESS: "
 			r := configure(t, "", "TEMPORAL_ADDRESS="+at)
 			require.Equal(t, 5, r.code)
 			require.Contains(t, r.stderr, want)
@@ -135,7 +135,7 @@ func TestNoWorker(t *testing.T) {
 	o := run(t, 5, "return 1", "--runtime", runtime, "--id", id)
 	require.Equal(t, signals.Running, o.Status)
 	require.Equal(t, id, o.ExecutionID)
-	require.Equal(t, `no worker polls task queue "codemode-`+runtime+`": start one (go run ./worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
+	require.Equal(t, `no worker polls task queue "codemode-`+runtime+`": start one (codemode-worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
 	require.Equal(t, signals.Running, outcome(t, 5, "wait", id, "--runtime", runtime).Status)
 	require.Equal(t, signals.Running, outcome(t, 5, "approve", id, "--runtime", runtime).Status)
 	r := starter(t, "", "show", id, "--runtime", runtime, "--json")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/types"
 	"github.com/temporal-codemode/codemode/internal/tool"
 	"github.com/temporal-codemode/codemode/internal/truncate"
 	"github.com/temporal-codemode/codemode/signals"
@@ -124,7 +124,7 @@ var utilities = map[string]struct {
 	do    func(args []json.RawMessage) any
 }{
 	"sanitizeToolName": {[]argument{text}, func(a []json.RawMessage) any { return connectors.SanitizeToolName(get[string](a[0])) }},
-	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return discovery.JSONSchemaToType(a[0], get[string](a[1])) }},
+	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return types.FromSchema(a[0], get[string](a[1])) }},
 	"truncateResult": {[]argument{anything, anything}, func(a []json.RawMessage) any {
 		return truncate.Result(a[0], get[truncate.Options](a[1]))
 	}},

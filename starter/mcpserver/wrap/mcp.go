@@ -12,8 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/connectors/discovery"
+	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
+	"github.com/temporal-codemode/codemode/internal/version"
 )
 
 const codeText = `Run JavaScript or TypeScript that calls tools. Write an async arrow function; what it returns is the result.
@@ -45,7 +46,7 @@ func Connector(ctx context.Context, c connectors.Connector, o Options) (s *serve
 	if o, err = o.withDefaults(); err != nil {
 		return nil, nil, errors.Join(err, set.Close())
 	}
-	s = server.NewMCPServer("codemode", "1.0.0", server.WithToolCapabilities(false), server.WithRecovery())
+	s = server.NewMCPServer("codemode", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
 	s.AddTool(codeTool("code", describe(set, c.Name(), o.Description), "an async arrow function that calls tools"),
 		func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			text, err := code(request)
@@ -73,7 +74,7 @@ func describe(set *connectors.Set, connector, custom string) string {
 	if custom == "" {
 		custom = codeText
 	}
-	types := strings.Replace(discovery.GenerateTypes(set, connector), "declare const "+connector+":", "declare const "+namespace+":", 1)
+	types := strings.Replace(catalogue.GenerateTypes(set, connector), "declare const "+connector+":", "declare const "+namespace+":", 1)
 	for mark, text := range map[string]string{"{{types}}": types, "{{example}}": example(set.Methods(connector))} {
 		before, after, found := strings.Cut(custom, mark)
 		if found {

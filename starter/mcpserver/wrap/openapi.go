@@ -14,7 +14,9 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 const (
@@ -45,7 +47,7 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 	if o.Description != "" {
 		description += "\n\n" + o.Description
 	}
-	s = server.NewMCPServer("openapi", "1.0.0", server.WithToolCapabilities(false), server.WithRecovery())
+	s = server.NewMCPServer("openapi", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
 	s.AddTool(codeTool("search", searchText, "an async arrow function that looks at the document"), o.tool(set, "spec"))
 	s.AddTool(codeTool("execute", description, "an async arrow function that calls the API"), o.tool(set, "spec", "request"))
 	return s, set.Close, nil
@@ -59,7 +61,7 @@ var facade string
 func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandlerFunc {
 	methods := func(name string) (*connectors.Bound, error) {
 		if !slices.Contains(offered, name) {
-			return nil, fmt.Errorf("Tool %q not found on %s", name, namespace) //nolint:staticcheck // the reference's words
+			return nil, errors.New(signals.ToolNotFound(name, namespace))
 		}
 		return set.Lookup(upstream, name)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/local"
 )
 
@@ -87,7 +88,7 @@ func (o Options) run(ctx context.Context, code string, h host) *mcp.CallToolResu
 	r, err := passes.Run(ctx)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return failed(local.ErrTimeUp.Error())
+		return failed(signals.ErrTimedOut.Error())
 	case err != nil:
 		return failed(err.Error())
 	case r.End == sandbox.Failed:
@@ -125,7 +126,7 @@ func answer(value json.RawMessage) *mcp.CallToolResult {
 func code(request mcp.CallToolRequest) (string, error) {
 	text, err := request.RequireString("code")
 	if err != nil || strings.TrimSpace(text) == "" {
-		return "", fmt.Errorf("Expected an object with a string code property") //nolint:staticcheck // the reference's words
+		return "", signals.ErrNoCode
 	}
 	return text, nil
 }
