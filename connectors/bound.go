@@ -39,6 +39,9 @@ func bind(connector, original string, m Method) *Bound {
 	return b
 }
 
+// Original is the method's name before any rename, by which a [RevertRule] names it.
+func (b *Bound) Original() string { return b.original }
+
 // Path is the method as programs write it, such as "store.get_item".
 func (b *Bound) Path() string { return b.Connector + "." + b.Method.Name }
 

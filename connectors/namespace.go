@@ -12,6 +12,7 @@ import (
 type namespace struct {
 	instructions string
 	methods      []*Bound
+	hidden       []*Bound
 	byName       map[string]*Bound
 	warnings     []string
 	definitions  func() json.RawMessage // nil when the methods' schemas share none
@@ -58,6 +59,7 @@ func newNamespace(book *ruleBook, methods []Method) *namespace {
 	}
 	for i, b := range all {
 		if matched[i].Hidden {
+			space.hidden = append(space.hidden, b)
 			continue
 		}
 		if err := space.add(b); err != nil {

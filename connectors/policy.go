@@ -14,8 +14,9 @@ import (
 // Policy is what a [Method] or a [Rule] says of how calls are decided and
 // repeated. Its zero value says nothing.
 type Policy struct {
-	// Approvals is how many different people must approve a call that needs
-	// approval. Zero: one.
+	// Approvals is how many different people must approve a call. A method or
+	// rule that says so requires approval, unless it also says which calls do
+	// ([Method.ApprovalFor]). Zero: one, where approval is required.
 	Approvals int
 	// ResolvedByClient makes a method that is never executed: each call waits
 	// until a client gives its result, which must match the output schema. It

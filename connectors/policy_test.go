@@ -25,6 +25,45 @@ func TestRulesLayPoliciesOverMethods(t *testing.T) {
 	require.False(t, needed || pick.MayNeedApproval())
 }
 
+// How many people approve says that somebody must, unless more is said about which calls that is.
+func TestApprovalsRequireApproval(t *testing.T) {
+	no := false
+	some := func(json.RawMessage) (bool, error) { return false, nil }
+	for name, each := range map[string]struct {
+		method Method
+		rule   Rule
+		want   bool
+	}{
+		"a rule alone":               {rule: Rule{Policy: Policy{Approvals: 2}}, want: true},
+		"a method alone":             {method: Method{Policy: Policy{Approvals: 2}}, want: true},
+		"a rule that decides":        {rule: Rule{Policy: Policy{Approvals: 2}, ApprovalFor: some}},
+		"a method that decides":      {method: Method{ApprovalFor: some}, rule: Rule{Policy: Policy{Approvals: 2}}},
+		"a rule against the method":  {method: Method{Policy: Policy{Approvals: 2}}, rule: Rule{RequiresApproval: &no}},
+		"neither":                    {rule: Rule{Policy: Policy{AskWhenUnknown: true}}},
+		"a method that clients give": {method: Method{Policy: Policy{ResolvedByClient: true}}, rule: Rule{Policy: Policy{Approvals: 2}}},
+	} {
+		each.method.Name, each.method.Execute, each.rule.Pattern = "m", succeed, "*"
+		set, err := NewSet(t.Context(), []Connector{New("c", "", each.method)}, map[string][]Rule{"c": {each.rule}})
+		require.NoError(t, err, name)
+		_, needed, err := set.Check("c", "m", nil)
+		require.NoError(t, err, name)
+		require.Equal(t, each.want, needed, name)
+	}
+	_, err := NewSet(t.Context(), []Connector{New("c", "", Method{Name: "m", Execute: succeed})},
+		map[string][]Rule{"c": {{Pattern: "m", RequiresApproval: &no, Policy: Policy{Approvals: 2}}}})
+	require.ErrorContains(t, err, "asks for 2 approvals and says that none is required")
+}
+
+func TestHiddenMethodsAreListedApart(t *testing.T) {
+	set, err := NewSet(t.Context(), []Connector{New("c", "", Method{Name: "m", Execute: succeed}, Method{Name: "n", Execute: succeed})},
+		map[string][]Rule{"c": {{Pattern: "m", Hidden: true}, {Pattern: "n", Rename: "o"}}})
+	require.NoError(t, err)
+	require.Equal(t, "c.m", set.Hidden("c")[0].Path())
+	require.Len(t, set.Methods("c"), 1)
+	require.Equal(t, "n", set.Methods("c")[0].Original())
+	require.Empty(t, set.Hidden("unknown"))
+}
+
 func succeed(Context, json.RawMessage) (any, error) { return nil, nil }
 
 func TestPoliciesThatCannotBeMeant(t *testing.T) {

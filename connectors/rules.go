@@ -23,7 +23,9 @@ type Rule struct {
 	RequiresApproval *bool
 	// ApprovalFor decides call by call; see [Method.ApprovalFor].
 	ApprovalFor func(args json.RawMessage) (bool, error)
-	Reexecute   *bool
+	// ApprovalIf is what ApprovalFor decides by, in words for the operator.
+	ApprovalIf string
+	Reexecute  *bool
 	// Hidden methods cannot be called or found, but a [RevertRule] may name them.
 	Hidden bool
 	// Rename is the name for programs instead of the connector's own.
@@ -70,6 +72,10 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 		}
 		if err := r.Policy.check(fmt.Sprintf("rule %q of connector %q", r.Pattern, connector)); err != nil {
 			return nil, &ConfigError{Message: err.Error()}
+		}
+		if r.Approvals > 0 && r.RequiresApproval != nil && !*r.RequiresApproval {
+			return nil, ConfigErrorf("rule %q of connector %q asks for %d approvals and says that none is required — leave one of the two out",
+				r.Pattern, connector, r.Approvals)
 		}
 		if r.Rename != "" {
 			if err := checkMethodName(connector, r.Rename); err != nil {
@@ -129,6 +135,9 @@ func (r Rule) apply(m Method) Method {
 	}
 	if m.Class == "" {
 		m.Class = Write
+	}
+	if r.Approvals+m.Approvals > 0 && m.ApprovalFor == nil { // who says how many approvals wants one at least
+		m.RequiresApproval = true
 	}
 	if r.RequiresApproval != nil {
 		m.RequiresApproval, m.ApprovalFor = *r.RequiresApproval, nil

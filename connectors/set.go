@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,6 +155,12 @@ func (s *Set) Methods(connector string) []*Bound {
 		return nil
 	}
 	return append([]*Bound(nil), space.methods...)
+}
+
+// Hidden lists the methods that rules hide: programs cannot call or find them, but a [RevertRule] may name them.
+func (s *Set) Hidden(connector string) []*Bound {
+	space, _ := s.space(connector)
+	return slices.Clone(space.hidden)
 }
 
 // Instructions are the connector's, empty for an unknown one.

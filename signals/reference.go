@@ -13,10 +13,11 @@ import (
 	"strings"
 )
 
-// TooLarge says that a value cannot be recorded for its size.
+// TooLarge says that a value cannot be recorded for its size. The last sentence is ours: programs have no files.
 func TooLarge(what string, size, limit int) string {
 	return fmt.Sprintf("%s is too large to record durably (%d bytes > %d byte limit). "+
-		"Write large data to a file or workspace instead and pass/return a small reference (such as a path).", what, size, limit)
+		"Write large data to a file or workspace instead and pass/return a small reference (such as a path). "+
+		"A program here has no files of its own: read in pages, filter, or return less.", what, size, limit)
 }
 
 // NotSerializable says that a value cannot be recorded because it has no JSON.

@@ -43,6 +43,7 @@ func TestSizes(t *testing.T) {
 	require.Empty(t, CheckSize("x", strings.Repeat("é", 900_000)))
 	require.Contains(t, CheckSize("The result of a.b", strings.Repeat("x", MaxValueUnits+1)),
 		"The result of a.b is too large to record durably (1000001 bytes > 1000000 byte limit). Write large data")
+	require.Contains(t, TooLarge("x", 2, 1), "(such as a path). A program here has no files of its own: read in pages, filter, or return less.")
 	require.Contains(t, CheckSize("x", strings.Repeat("é", 960_000)), "1920000 bytes > 1900000")
 	raw, err := Marshal(map[string]json.RawMessage{"a": json.RawMessage(`"<&>"`)})
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ func (c *cli) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "starter", Short: "Run model-written programs on Temporal, decide what they wait for, read their records",
 		Long: "Run model-written programs on Temporal, decide what they wait for, read their records.\n\n" +
-			"Exit codes: 0 completed or done, 1 error or rejected or nothing done, 2 usage, 3 paused or still running,\n" +
+			"Exit codes: 0 completed or done, 1 error or rejected or not done, 2 usage, 3 paused or still running,\n" +
 			"4 no such execution, 5 no server or no worker. With --json standard output is exactly one JSON document.",
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},

@@ -64,7 +64,7 @@ func (c *cli) console(ctx context.Context, f consoleFlags) (answer, error) {
 	}
 	exposure := console.Exposure{Addr: f.addr, URL: f.url, Authenticated: f.tokens != "" || f.oidc.Issuer != "", TLS: f.cert != ""}
 	if err := exposure.Check(); err != nil {
-		return answer{}, usageError{err}
+		return answer{}, usagef("%w (--tokens or --oidc-issuer, --tls-cert and --tls-key, --url)", err)
 	}
 	o, err := c.consoleOptions(ctx, f)
 	if err != nil {

@@ -36,7 +36,8 @@ func (c *cli) doctorVerb() *cobra.Command {
 		func(cmd *cobra.Command, _ []string) (answer, error) { return c.doctor(cmd.Context(), config) })
 	cmd.Flags().StringVar(&config, "config", "", "also load the connectors of this `file` and list their methods, each with its policy and why")
 	cmd.Long = "Check the server, its search attributes and the runtime's workers, and say what to do. Exits with 5 when there is no\n" +
-		"server or no worker; missing search attributes only make lists slower."
+		"server or no worker, with 1 when the configuration has a mistake or a connector that cannot be loaded; missing search\n" +
+		"attributes only make lists slower."
 	return cmd
 }
 
@@ -66,8 +67,12 @@ func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
 func checksAnswer(list []check) answer {
 	a := answer{document: list, text: func(p *page) { showChecks(p, list) }}
 	for _, c := range list {
-		if !c.OK && (c.Check == "server" || c.Check == "worker") {
+		switch {
+		case c.OK:
+		case c.Check == "server", c.Check == "worker":
 			a.code = exitNobody
+		case c.Check == "configuration" && a.code == exitDone:
+			a.code = exitError
 		}
 	}
 	return a

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/config"
@@ -23,18 +22,33 @@ func checkConnectors(ctx context.Context, file string) (checks []check, ownQueue
 	}
 	for _, c := range connectors {
 		result := check{Check: "connector " + c.Connector, OK: c.Err == nil, Methods: c.Methods}
-		if result.Detail = fmt.Sprintf("%d methods", len(c.Methods)); c.Err != nil {
+		if result.Detail = methodCount(c.Methods); c.Err != nil {
 			result.Detail = "not available"
 		}
-		checks = append(checks, result)
-		if c.OwnQueue {
+		if c.OwnQueue != "" {
+			result.Detail += ", calls on task queue " + c.OwnQueue
 			ownQueues = append(ownQueues, c.Connector)
 		}
+		checks = append(checks, result)
 	}
 	for _, warning := range warnings {
 		checks = append(checks, check{Check: "configuration", Detail: warning, Fix: "see " + file})
 	}
 	return checks, ownQueues, nil
+}
+
+func methodCount(list []config.Policy) string {
+	hidden := 0
+	for _, m := range list {
+		if m.Hidden {
+			hidden++
+		}
+	}
+	text := fmt.Sprintf("%d methods", len(list)-hidden)
+	if hidden > 0 {
+		text += fmt.Sprintf(" and %d hidden", hidden)
+	}
+	return text
 }
 
 // checkServed looks for the workers of connectors that have a task queue of their own.
@@ -58,17 +72,7 @@ func (c *connection) checkServed(ctx context.Context, runtime string, names []st
 func showPolicies(p *page, list []config.Policy) {
 	rows := [][]string{{"  METHOD", "CLASS", "FROM", "APPROVAL", "RULE", "MORE"}}
 	for _, m := range list {
-		var more []string
-		if m.Revertable {
-			more = append(more, "can be reverted")
-		}
-		if m.Reexecute {
-			more = append(more, "made again in each pass")
-		}
-		if m.TimeoutMs > 0 {
-			more = append(more, "timeout "+(time.Duration(m.TimeoutMs)*time.Millisecond).String())
-		}
-		rows = append(rows, []string{"  " + m.Method, m.Class, m.ClassFrom, m.Approval, cmp.Or(m.Rule, "-"), strings.Join(more, ", ")})
+		rows = append(rows, []string{"  " + m.Method, m.Class, m.ClassFrom, m.Approval, cmp.Or(m.Rule, "-"), strings.Join(m.More(), ", ")})
 	}
 	p.table(rows)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/config"
 )
 
@@ -33,7 +34,8 @@ connectors:
 	require.NoError(t, err)
 	require.Equal(t, []config.Policy{
 		{Method: "shop.list", Class: "read", ClassFrom: `rule "list"`, Approval: "never", Rule: "list", Reexecute: true},
-		{Method: "shop.buy", Class: "write", ClassFrom: "POST", Approval: "by arguments", Rule: "buy", Revertable: true, TimeoutMs: 5000},
+		{Method: "shop.buy", Class: "write", ClassFrom: "POST", Approval: "by arguments", ApprovalIf: "args.body.amount > 100", Rule: "buy",
+			Revertable: true, Revert: "cancel", TimeoutMs: 5000},
 		{Method: "shop.cancel", Class: "idempotent", ClassFrom: "DELETE", Approval: "never"},
 	}, checks[0].Methods)
 	require.Equal(t, "connector broken", checks[1].Check)
@@ -49,7 +51,54 @@ connectors:
 	require.Equal(t, `✓ connector shop: 3 methods
   METHOD       CLASS       FROM         APPROVAL      RULE  MORE
   shop.list    read        rule "list"  never         list  made again in each pass
-  shop.buy     write       POST         by arguments  buy   can be reverted, timeout 5s
+  shop.buy     write       POST         by arguments  buy   approval if args.body.amount > 100, can be reverted by cancel, timeout 5s
   shop.cancel  idempotent  DELETE       never         -
 `, out.String())
+}
+
+// Whatever a rule says is told, in text and as JSON.
+func TestDoctorTellsAllThatARuleSays(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shop.json"), []byte(`{"openapi":"3.0.0","info":{"title":"Shop","version":"1"},
+		"servers":[{"url":"http://127.0.0.1:1"}],"paths":{"/orders":{"get":{"operationId":"list"},"post":{"operationId":"buy"}},
+		"/secret":{"get":{"operationId":"secret"}}}}`), 0o600))
+	file := filepath.Join(dir, "codemode.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`
+runtime: t
+connectors:
+  shop:
+    openapi: { document: ./shop.json }
+    taskQueue: own
+    tools:
+      buy:  { approvals: 2, unknown: ask, maxConcurrent: 3, ratePerSecond: 2.5, retry: { attempts: 5, backoff: 2s }, rename: order }
+      list: { resolvedBy: client, class: write }
+      secret: { hidden: true }
+`), 0o600))
+	checks, _, err := checkConnectors(t.Context(), file)
+	require.NoError(t, err)
+	require.Len(t, checks, 1)
+	document, err := signals.Marshal(checks)
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"check":"connector shop","ok":true,"detail":"2 methods and 1 hidden, calls on task queue codemode-t-shop","methods":[
+		{"method":"shop.list","class":"write","classFrom":"rule \"list\"","approval":"never","rule":"list","resolvedBy":"client"},
+		{"method":"shop.order","class":"write","classFrom":"POST","approval":"always","approvals":2,"rule":"buy","renamedFrom":"buy","unknown":"ask",
+			"maxConcurrent":3,"ratePerSecond":2.5,"retry":{"attempts":5,"initialMs":2000}},
+		{"method":"shop.secret","class":"read","classFrom":"GET","approval":"never","rule":"secret","hidden":true}]}]`, string(document))
+
+	var out bytes.Buffer
+	p := &page{to: &screen{Writer: &out}}
+	showChecks(p, checks)
+	p.flush()
+	require.Equal(t, `✓ connector shop: 2 methods and 1 hidden, calls on task queue codemode-t-shop
+  METHOD       CLASS  FROM         APPROVAL  RULE    MORE
+  shop.list    write  rule "list"  never     list    resolved by a client
+  shop.order   write  POST         always    buy     renamed from buy, approvals 2, an unknown outcome asks a person, at most 3 at once, at most 2.5 a second, 5 attempts, 2s to 30s between
+  shop.secret  read   GET          never     secret  hidden
+`, out.String())
+}
+
+func TestDoctorFailsForWhatIsWrong(t *testing.T) {
+	require.Equal(t, exitDone, checksAnswer([]check{{Check: "search attributes"}, {Check: "server", OK: true}}).code)
+	require.Equal(t, exitError, checksAnswer([]check{{Check: "server", OK: true}, {Check: "configuration"}}).code)
+	require.Equal(t, exitNobody, checksAnswer([]check{{Check: "configuration"}, {Check: "worker"}}).code)
 }

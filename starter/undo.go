@@ -16,7 +16,7 @@ func (c *cli) rollbackVerb() *cobra.Command {
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.rollback(cmd.Context(), args[0], r) })
 	cmd.Long = "Undo every call of an execution that took effect and has a revert, the last one first. An execution that is open is\n" +
 		"stopped first. What could not be undone is listed (exit 1), and another rollback tries it again; where nothing can be\n" +
-		"undone nothing changes. The verb show tells before which calls can be undone."
+		"undone nothing changes (exit 0). The verb show tells before which calls can be undone."
 	cmd.Flags().StringVar(&r.By, "by", c.user, "`who` rolls back, for the record")
 	cmd.Flags().StringVar(&r.Note, "note", "", "a `text` for the record")
 	return cmd

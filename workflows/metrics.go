@@ -24,8 +24,11 @@ func (e *execution) countPass(end signals.PassEnd) {
 
 func (e *execution) countCall(c signals.Call) {
 	outcome := string(c.State)
-	if c.ErrorName == signals.OutcomeUnknown {
+	switch {
+	case c.ErrorName == signals.OutcomeUnknown:
 		outcome = "unknown"
+	case c.State == signals.Reverted: // by a person: calls are counted before any rollback
+		outcome = "refused"
 	}
 	e.metrics.WithTags(map[string]string{"connector": c.Connector, "class": string(c.Class), "outcome": outcome}).Counter(metricCalls).Inc(1)
 }

@@ -57,7 +57,7 @@ func TestWhatIsCounted(t *testing.T) {
 	e.countWait(waited, signals.Decision{Kind: signals.SignalExpire, At: 90_000})
 	e.countExecution(signals.Completed)
 	require.Equal(t, []string{
-		"codemode_passes blocked", "codemode_calls applied", "codemode_calls unknown", "codemode_calls reverted",
+		"codemode_passes blocked", "codemode_calls applied", "codemode_calls unknown", "codemode_calls refused",
 		"codemode_approval_wait approved 30s", "codemode_approval_wait rejected 1s", "codemode_approval_wait expired 1m0s",
 		"codemode_executions completed",
 	}, lines)

@@ -119,7 +119,7 @@ func (e Exposure) Check() error {
 		return err
 	}
 	if !e.Authenticated {
-		return fmt.Errorf("others can reach %s, so people have to be authenticated: give a tokens file or an OIDC issuer, or listen on 127.0.0.1", e.Addr)
+		return fmt.Errorf("others can reach %s, so people have to be authenticated, or listen on 127.0.0.1", e.Addr)
 	}
 	if !e.TLS && (base == nil || base.Scheme != "https" && !loopback(base.Hostname())) {
 		return fmt.Errorf("others can reach %s, so the connection has to be encrypted: give a certificate and a key, or, if a proxy "+

@@ -142,6 +142,15 @@ func TestFiles(t *testing.T) {
 	memory, err := os.ReadFile(filepath.Join(e.dir, "memory.jsonl"))
 	require.NoError(t, err)
 	require.NotContains(t, string(memory), "Ada")
+
+	again := e.run() // what the first rollback left there is in nobody's way
+	e.completed(`{"files":2,"known":["Ada"]}`, e.approve(again))
+	require.FileExists(t, filepath.Join(e.dir, "data", "summary-2.txt"))
+	undone, err = e.client.Rollback(e.context(), again.ExecutionID, signals.Rollback{By: "ada"})
+	require.NoError(t, err)
+	require.NotEmpty(t, undone.Reverted, undone.Failed)
+	require.Empty(t, undone.Failed)
+	require.NoFileExists(t, filepath.Join(e.dir, "data", "summary-2.txt"))
 }
 
 func freeAddress(t *testing.T) string {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -11,13 +12,28 @@ import (
 // tools reads the rules of a connector, in their order.
 func (r *reader) tools(key string, n *yaml.Node) []connectors.Rule {
 	var rules []connectors.Rule
+	renamed := map[string]string{}
 	for _, e := range r.entries(key, n) {
 		if e.key == "" {
 			r.fail(e.name, `a rule needs the name of a tool, or "*" for all`)
 		}
-		rules = append(rules, r.rule(e))
+		rule := r.rule(e)
+		r.checkRename(e, rule, renamed)
+		rules = append(rules, rule)
 	}
 	return rules
+}
+
+// checkRename finds two tools that would have one name. Of globs only the server can tell.
+func (r *reader) checkRename(e entry, rule connectors.Rule, renamed map[string]string) {
+	if rule.Rename == "" || rule.Hidden || strings.ContainsAny(e.key, "*?") {
+		return
+	}
+	other, taken := renamed[rule.Rename]
+	if taken && connectors.SanitizeToolName(other) != connectors.SanitizeToolName(e.key) {
+		r.fail(e.name, "%q and %q are both renamed to %q", other, e.key, rule.Rename)
+	}
+	renamed[rule.Rename] = e.key
 }
 
 var classes = map[string]connectors.Class{"read": connectors.Read, "idempotent": connectors.Idempotent, "write": connectors.Write}
@@ -47,6 +63,7 @@ func (r *reader) rule(e entry) connectors.Rule {
 		"retry": func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
 	})
 	r.checkReplay(found["replay"], rule)
+	r.checkApprovals(found["approvals"], rule)
 	return rule
 }
 
@@ -69,10 +86,21 @@ func (r *reader) retry(key string, n *yaml.Node) connectors.RetryLimits {
 func (r *reader) checkReplay(n *yaml.Node, rule connectors.Rule) {
 	switch {
 	case n == nil || rule.Reexecute == nil:
-	case rule.ApprovalFor != nil || rule.RequiresApproval != nil && *rule.RequiresApproval:
+	case rule.ApprovalFor != nil || rule.RequiresApproval != nil && *rule.RequiresApproval || rule.Approvals > 0:
 		r.fail(n, `"replay" cannot be reexecute beside "requiresApproval": what was approved is replayed from the log, never made again`)
 	case rule.Class != "" && rule.Class != connectors.Read:
 		r.fail(n, `"replay" cannot be reexecute beside class %s: only a tool of class read may be made again`, rule.Class)
+	}
+}
+
+// checkApprovals refuses a number of approvals where nobody is asked.
+func (r *reader) checkApprovals(n *yaml.Node, rule connectors.Rule) {
+	switch {
+	case n == nil:
+	case rule.RequiresApproval != nil && !*rule.RequiresApproval:
+		r.fail(n, `"approvals" cannot stand beside "requiresApproval: false": leave one of the two out`)
+	case rule.ResolvedByClient:
+		r.fail(n, `"approvals" cannot stand beside "resolvedBy: client": nothing is done that could be approved`)
 	}
 }
 
@@ -80,7 +108,7 @@ func (r *reader) checkReplay(n *yaml.Node, rule connectors.Rule) {
 func (r *reader) approval(key string, n *yaml.Node, rule *connectors.Rule) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 		if text, ok := r.expand(n); ok {
-			rule.ApprovalFor = r.predicate(key, n, text)
+			rule.ApprovalFor, rule.ApprovalIf = r.predicate(key, n, text), n.Value
 		}
 		return
 	}
