@@ -159,7 +159,7 @@ func (s *Set) Methods(connector string) []*Bound {
 
 // Hidden lists the methods that rules hide: programs cannot call or find them, but a [RevertRule] may name them.
 func (s *Set) Hidden(connector string) []*Bound {
-	space, _ := s.space(connector)
+	space, _ := s.snapshot(connector)
 	return slices.Clone(space.hidden)
 }
 
