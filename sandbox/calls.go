@@ -18,7 +18,7 @@ func (e *engine) jsIssue(f goja.FunctionCall) goja.Value {
 	if e.main.threw {
 		return e.refuse("The program has already failed; no further calls are made.", sync)
 	}
-	if len(name) > maxName {
+	if len(name) > MaxName {
 		return e.refuse(fmt.Sprintf("%s has no method with a name of %d bytes.", connector, len(name)), sync)
 	}
 	var args json.RawMessage
@@ -43,8 +43,8 @@ func (e *engine) jsStep(f goja.FunctionCall) goja.Value {
 		return e.rejected("The program has already failed; no further steps are run.")
 	}
 	name := f.Argument(0).String()
-	if len(name) > maxName {
-		return e.rejected(fmt.Sprintf("codemode.step takes a name of at most %d bytes, not one of %d.", maxName, len(name)))
+	if len(name) > MaxName {
+		return e.rejected(fmt.Sprintf("codemode.step takes a name of at most %d bytes, not one of %d.", MaxName, len(name)))
 	}
 	c := &call{Call: Call{Connector: StepConnector, Method: name}}
 	promise := e.issue(c)
@@ -94,7 +94,7 @@ func (e *engine) callErrorOf(thrown goja.Value) *signals.CallError {
 		ce.Message = cut(pair.ToObject(e.vm).Get("0").String(), 8192)
 	}
 	if name, err := e.js.nameOf(goja.Undefined(), thrown); err == nil {
-		ce.Name = cut(name.String(), maxName-len("…"))
+		ce.Name = cut(name.String(), MaxName-len("…"))
 	}
 	return ce
 }
@@ -255,7 +255,7 @@ func (e *engine) refresh(c *call, entry signals.Entry) error {
 	}
 	entry.Value, entry.Error = s.Value, s.Err
 	if s.Escalate {
-		entry.Error = errNotReadAgain(c.Call)
+		entry.Error = NotReadAgainError(c.Call)
 	}
 	e.record(entry)
 	return e.deliver(c, entry.Value, entry.Error, entry.At)
@@ -265,7 +265,7 @@ func (e *engine) refresh(c *call, entry signals.Entry) error {
 // before it; the call is issued again by the next.
 func (e *engine) deliverLive(c completion) error {
 	if failure := e.checkSize(valueName{"The result of ", c.call.Connector, c.call.Method}, c.value); failure != nil {
-		e.record(e.entryOf(c, errTooLargeToRecord()))
+		e.record(e.entryOf(c, TooLargeToRecordError()))
 		e.abort(failure)
 		return errStopped
 	}
@@ -302,7 +302,7 @@ func (s valueName) String() string { return s.what + s.connector + "." + s.metho
 
 func (e *engine) checkSize(of valueName, text json.RawMessage) *Failure {
 	if len(text) > e.limits.ValueUnits { // bytes are never fewer than units
-		if units := utf16Units(text); units > e.limits.ValueUnits {
+		if units := signals.Units(text); units > e.limits.ValueUnits {
 			return &Failure{Kind: TooLarge, Subject: of.String(), Size: units, Limit: e.limits.ValueUnits}
 		}
 	}

@@ -198,7 +198,7 @@ func (c *child) first(body []byte) Result {
 
 // engine is that of a pass: the one that is ready, if it suits.
 func (c *child) engine(p Pass) *engine {
-	e, alike := c.ready, p.alike()
+	e, alike := c.ready, Alike(p)
 	c.newest, c.ready = &alike, nil
 	if !e.suits(p) {
 		return newEngine(context.Background(), p, c)

@@ -115,12 +115,12 @@ func newEngine(ctx context.Context, pass Pass, host Host) *engine {
 	return e
 }
 
-// alike is what passes have in common that the same runtime suits.
-func (p Pass) alike() Pass { return Pass{Connectors: p.Connectors, Synchronous: p.Synchronous} }
+// Alike is what passes have in common that the same runtime suits.
+func Alike(p Pass) Pass { return Pass{Connectors: p.Connectors, Synchronous: p.Synchronous} }
 
 // ahead is an engine whose runtime is built, for a pass that is like this one.
 func ahead(pass Pass, host Host) *engine {
-	e := newEngine(context.Background(), pass.alike(), host)
+	e := newEngine(context.Background(), Alike(pass), host)
 	if e.build() != nil { // whoever needs it will say so
 		return nil
 	}
@@ -134,7 +134,7 @@ func (e *engine) suits(pass Pass) bool {
 
 // take makes an engine that has run nothing yet that of a pass.
 func (e *engine) take(ctx context.Context, pass Pass) {
-	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.withDefaults(), time.Now()
+	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.WithDefaults(), time.Now()
 	e.clock, e.random = pass.Start, seeded(pass.Seed)
 	e.calls, e.recorded, e.open, e.running, e.timers = map[int]*call{}, map[int]*signals.Entry{}, map[int]OpenCall{}, map[int]*call{}, map[int]*timer{}
 	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -43,11 +44,9 @@ type Isolated struct {
 
 // NewIsolated starts a first child to learn what the host allows, and refuses if a required layer is missing.
 func NewIsolated(o IsolatedOptions) (*Isolated, error) {
-	o.Reuse = orElse(o.Reuse, 1000)
-	if o.Memory == 0 {
-		o.Memory = 256 << 20
-	}
-	o.Children = orElse(o.Children, defaultChildren(o.Memory))
+	o.Reuse = cmp.Or(o.Reuse, 1000)
+	o.Memory = cmp.Or(o.Memory, 256<<20)
+	o.Children = cmp.Or(o.Children, defaultChildren(o.Memory))
 	x := &Isolated{options: o, slots: make(chan struct{}, o.Children)}
 	p, err := x.first()
 	if err != nil {
@@ -149,10 +148,8 @@ func (x *Isolated) reserve(ctx context.Context) error {
 		return nil
 	default:
 	}
-	if report, ok := ctx.Value(waitingKey{}).(func(bool)); ok {
-		report(true)
-		defer report(false)
-	}
+	ReportWaiting(ctx, true)
+	defer ReportWaiting(ctx, false)
 	select {
 	case x.slots <- struct{}{}:
 		return nil
@@ -173,7 +170,7 @@ func (x *Isolated) acquire(pass Pass) (*process, error) {
 		x.mu.Lock()
 		return p, err
 	}
-	at := slices.IndexFunc(x.idle, func(p *process) bool { return p.parked != "" && pass.follows(p.parked) })
+	at := slices.IndexFunc(x.idle, func(p *process) bool { return p.parked != "" && follows(pass, p.parked) })
 	if at < 0 {
 		at = x.mostUsed()
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/dop251/goja"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/dop251/goja"
 )
 
 // cpu runs f n times and tells the mean processor time in microseconds, which noise from neighbours leaves alone.

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // maxJSONDepth bounds the nesting of JSON that programs read.
@@ -69,7 +71,7 @@ func (r *jsonReader) skip() {
 }
 
 // position counts as JavaScript does.
-func (r *jsonReader) position() int { return utf16Units([]byte(r.text[:min(r.at, len(r.text))])) }
+func (r *jsonReader) position() int { return signals.Units(r.text[:min(r.at, len(r.text))]) }
 
 func (r *jsonReader) unexpected() error {
 	if r.at >= len(r.text) {

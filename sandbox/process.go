@@ -132,7 +132,7 @@ func (p *process) run(ctx context.Context, pass Pass, host Host) (result Result,
 				p.before = loggedCalls{}
 			}
 			healthy = p.link.send(frameResult, struct{}{}) == nil
-			return result, healthy && (result.Failure == nil || !result.Stopped || result.Failure.Kind.clean()), nil
+			return result, healthy && (result.Failure == nil || !result.Stopped || endsCleanly(result.Failure.Kind)), nil
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -154,7 +154,7 @@ func (p *process) begin(pass Pass) error {
 	p.link.mayLook(p.look)
 	parked := p.parked
 	p.parked = ""
-	if parked == "" || !pass.follows(parked) || p.seen > len(pass.Log) {
+	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}
 		return p.link.send(framePass, passMessage{pass, p.look})
 	}
@@ -162,7 +162,7 @@ func (p *process) begin(pass Pass) error {
 }
 
 // follows: the pass goes on from that state. One that reads again what earlier passes read starts anew.
-func (p Pass) follows(state string) bool { return p.After == state && !p.Refresh }
+func follows(p Pass, state string) bool { return p.After == state && !p.Refresh }
 
 // overdue says why a child that does not even end itself is killed.
 func (p *process) overdue() *Failure {
@@ -172,8 +172,8 @@ func (p *process) overdue() *Failure {
 	return &Failure{Kind: TimedOut, Message: "Execution timed out"}
 }
 
-// clean: the runtime ended in an orderly way, so that the child is none the worse for it.
-func (k FailureKind) clean() bool {
+// endsCleanly: the runtime ended in an orderly way, so that the child is none the worse for it.
+func endsCleanly(k FailureKind) bool {
 	switch k {
 	case TooLarge, NotSerializable, BudgetExceeded, Diverged, Deadlock, Thrown, SyntaxError:
 		return true

@@ -66,7 +66,7 @@ func (e *engine) fail() {
 	for _, c := range e.running {
 		e.entries = append(e.entries, signals.Entry{
 			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(), Class: c.admission.Class,
-			Position: c.Position, Dropped: true, Error: errDropped(),
+			Position: c.Position, Dropped: true, Error: DroppedError(),
 		})
 	}
 }

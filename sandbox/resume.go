@@ -26,7 +26,7 @@ func (e *engine) resume(ctx context.Context, n next) (Result, error) {
 	e.stopped.Store(false)
 	e.expired.Store(false)
 	e.killed.Store(nil)
-	e.ctx, e.limits, e.started = ctx, n.Limits.withDefaults(), time.Now()
+	e.ctx, e.limits, e.started = ctx, n.Limits.WithDefaults(), time.Now()
 	e.pass.Log, e.pass.Open, e.cursor, e.live = n.Log, n.Open, 0, false
 	e.open, e.unseen = map[int]OpenCall{}, 0 // all open calls were issued here
 	for i := range n.Log {

@@ -37,7 +37,7 @@ func (x *parking) Run(ctx context.Context, pass Pass, host Host) (Result, error)
 	x.parked, x.state = nil, ""
 	var r Result
 	var err error
-	if e != nil && pass.follows(state) {
+	if e != nil && pass.After == state && !pass.Refresh {
 		x.resumed++
 		e.host = host
 		r, err = e.resume(ctx, nextOf(pass, x.seen))

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -20,6 +21,13 @@ type waitingKey struct{}
 // WithWaiting makes Run tell report when a pass begins and ends to wait for a free child.
 func WithWaiting(ctx context.Context, report func(waiting bool)) context.Context {
 	return context.WithValue(ctx, waitingKey{}, report)
+}
+
+// ReportWaiting is for executors: it tells whoever asked by WithWaiting that the pass of ctx begins or ends to wait.
+func ReportWaiting(ctx context.Context, waiting bool) {
+	if report, ok := ctx.Value(waitingKey{}).(func(bool)); ok {
+		report(waiting)
+	}
 }
 
 // Host answers the calls of a running pass.
@@ -198,26 +206,20 @@ type Failure struct {
 	Position *signals.Position
 }
 
-func (l Limits) withDefaults() Limits {
-	l.Timeout = orElse(l.Timeout, 60*time.Second)
-	l.CPU = orElse(l.CPU, 30*time.Second)
-	l.Rollover = orElse(l.Rollover, 20*time.Second)
-	l.Parallel = orElse(l.Parallel, 16)
-	l.InlineCalls = orElse(l.InlineCalls, 10_000)
-	l.GatedCalls = orElse(l.GatedCalls, 1_000)
-	l.ValueUnits = orElse(l.ValueUnits, 1_000_000)
-	l.ValueBytes = orElse(l.ValueBytes, 1_900_000)
-	l.BufferBytes = orElse(l.BufferBytes, 1_000_000)
-	l.ResultBytes = orElse(l.ResultBytes, 1_500_000)
-	l.ConsoleBytes = orElse(l.ConsoleBytes, 256_000)
-	l.ConsoleLines = orElse(l.ConsoleLines, 10_000)
-	l.Stack = orElse(l.Stack, 2_000)
+// WithDefaults has a number for every limit.
+func (l Limits) WithDefaults() Limits {
+	l.Timeout = cmp.Or(l.Timeout, 60*time.Second)
+	l.CPU = cmp.Or(l.CPU, 30*time.Second)
+	l.Rollover = cmp.Or(l.Rollover, 20*time.Second)
+	l.Parallel = cmp.Or(l.Parallel, 16)
+	l.InlineCalls = cmp.Or(l.InlineCalls, 10_000)
+	l.GatedCalls = cmp.Or(l.GatedCalls, 1_000)
+	l.ValueUnits = cmp.Or(l.ValueUnits, 1_000_000)
+	l.ValueBytes = cmp.Or(l.ValueBytes, 1_900_000)
+	l.BufferBytes = cmp.Or(l.BufferBytes, 1_000_000)
+	l.ResultBytes = cmp.Or(l.ResultBytes, 1_500_000)
+	l.ConsoleBytes = cmp.Or(l.ConsoleBytes, 256_000)
+	l.ConsoleLines = cmp.Or(l.ConsoleLines, 10_000)
+	l.Stack = cmp.Or(l.Stack, 2_000)
 	return l
-}
-
-func orElse[T int | time.Duration](v, def T) T {
-	if v == 0 {
-		return def
-	}
-	return v
 }

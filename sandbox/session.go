@@ -13,9 +13,6 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// maxName bounds the names of connectors, methods, steps and errors, in bytes.
-const maxName = 256
-
 // session is one pass in a child, seen from the worker.
 type session struct {
 	p        *process
@@ -43,7 +40,7 @@ type session struct {
 }
 
 func newSession(ctx context.Context, p *process, pass Pass, host Host) *session {
-	limits := pass.Limits.withDefaults()
+	limits := pass.Limits.WithDefaults()
 	return &session{
 		p: p, host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout).UnixMilli(),
 		admitted: map[int]*admitted{}, ended: make(chan struct{}),
@@ -118,8 +115,8 @@ func readCall(body []byte) (c Call, err error) {
 		return c, err
 	}
 	switch {
-	case len(c.Connector) > maxName || len(c.Method) > maxName:
-		return c, fmt.Errorf("the sandbox child names call %d in more than %d bytes", c.Seq, maxName)
+	case len(c.Connector) > MaxName || len(c.Method) > MaxName:
+		return c, fmt.Errorf("the sandbox child names call %d in more than %d bytes", c.Seq, MaxName)
 	case c.Connector == StepConnector || (c.Connector == PlatformConnector) != (c.Seq < 0):
 		return c, fmt.Errorf("the sandbox child asks about %[2]s.%[3]s as call %[1]d, as no engine numbers it", c.Seq, c.Connector, c.Method)
 	}
@@ -232,7 +229,7 @@ func (s *session) begin(c *inlineCall) error {
 	defer s.mu.Unlock()
 	s.open++
 	s.kept += len(c.Args)
-	if s.open > maxOpenCalls || s.started > s.limits.InlineCalls || s.kept > s.limits.mostKept() {
+	if s.open > maxOpenCalls || s.started > s.limits.InlineCalls || s.kept > mostKept(s.limits) {
 		return errFlood
 	}
 	s.issued = append(s.issued, c)
@@ -242,7 +239,7 @@ func (s *session) begin(c *inlineCall) error {
 // mostKept bounds what the calls of a pass hold on the worker, with arguments and values: those that were delivered fit
 // the frame of the result, and the engine starts no more than Parallel others, beside one that the program waits for and
 // one that did not fit.
-func (l Limits) mostKept() int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
+func mostKept(l Limits) int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
 
 // make makes a call and tells the child how it ended.
 func (s *session) make(c *inlineCall) {
@@ -260,7 +257,7 @@ func (s *session) make(c *inlineCall) {
 	}
 	c.at = time.Now().UnixMilli()
 	_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
-	if c.tooLarge = c.again == nil && !s.limits.fit(settlement.Value); c.tooLarge {
+	if c.tooLarge = c.again == nil && !fits(s.limits, settlement.Value); c.tooLarge {
 		settlement.Value = nil
 	}
 	c.settlement = &settlement
@@ -274,9 +271,9 @@ func (s *session) make(c *inlineCall) {
 	}
 }
 
-// fit: the engine records a value of that size.
-func (l Limits) fit(value json.RawMessage) bool {
-	return len(value) <= l.ValueBytes && (len(value) <= l.ValueUnits || utf16Units(value) <= l.ValueUnits)
+// fits: the engine records a value of that size.
+func fits(l Limits, value json.RawMessage) bool {
+	return len(value) <= l.ValueBytes && (len(value) <= l.ValueUnits || signals.Units(value) <= l.ValueUnits)
 }
 
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.
@@ -299,7 +296,7 @@ func (s *session) broken(overdue <-chan *Failure) Result {
 func (c *inlineCall) entry(deadline int64) signals.Entry {
 	e := signals.Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position, At: time.Now().UnixMilli()}
 	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
-		e.Dropped, e.Error = true, errDropped()
+		e.Dropped, e.Error = true, DroppedError()
 		return e
 	}
 	e.Value, e.Error = c.outcome()
@@ -311,23 +308,9 @@ func (c *inlineCall) entry(deadline int64) signals.Entry {
 func (c *inlineCall) outcome() (json.RawMessage, *signals.CallError) {
 	switch {
 	case c.tooLarge:
-		return nil, errTooLargeToRecord()
+		return nil, TooLargeToRecordError()
 	case c.settlement.Err != nil:
 		return nil, c.settlement.Err
 	}
 	return c.settlement.Value, nil
-}
-
-// Both ends record the same of a call that does not end with its method's own answer.
-
-func errDropped() *signals.CallError {
-	return &signals.CallError{Message: "The pass was stopped before this call settled."}
-}
-
-func errTooLargeToRecord() *signals.CallError {
-	return &signals.CallError{Message: "The result was too large to record"}
-}
-
-func errNotReadAgain(c Call) *signals.CallError {
-	return &signals.CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
 }

@@ -108,7 +108,7 @@ func (s *session) entry(e *signals.Entry, stopped bool) error {
 	args, known := k.arguments(e.Args)
 	dropped := e.Dropped && stopped && k.again == nil
 	if dropped {
-		value, failure = nil, errDropped()
+		value, failure = nil, DroppedError()
 	}
 	if !known || e.Dropped != dropped || !dropped && !ended {
 		return fmt.Errorf("the sandbox child reports call %d, which has not ended so", e.ID)
@@ -126,7 +126,7 @@ func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, fa
 		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
 	}
 	if _, gated := k.gated(); gated {
-		return nil, errNotReadAgain(k.Call), k.again != nil
+		return nil, NotReadAgainError(k.Call), k.again != nil
 	}
 	if k.made == nil || k.made.settlement == nil {
 		return nil, nil, false
@@ -141,8 +141,8 @@ func (s *session) step(e *signals.Entry) error {
 	switch {
 	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:
 		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)
-	case len(e.Method) > maxName || e.Error != nil && len(e.Error.Name) > maxName:
-		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, maxName)
+	case len(e.Method) > MaxName || e.Error != nil && len(e.Error.Name) > MaxName:
+		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, MaxName)
 	}
 	s.admitted[e.ID] = &admitted{reported: true}
 	*e = signals.Entry{ID: e.ID, Connector: StepConnector, Method: e.Method, Value: e.Value, Error: e.Error, At: e.At, Class: "read", Nested: e.Nested, Position: e.Position}

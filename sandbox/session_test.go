@@ -145,7 +145,7 @@ func TestNothingInlineIsBlockedOn(t *testing.T) {
 
 func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
 	pass := Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []OpenCall{{Seq: 2, Connector: "bank", Method: "transfer"}}}
-	long := strings.Repeat("x", maxName+1)
+	long := strings.Repeat("x", MaxName+1)
 	for name, c := range map[string]Call{
 		"a look-up among the calls": {Seq: 7, Connector: PlatformConnector, Method: "Dispose"},
 		"a call among the look-ups": {Seq: -7, Connector: "bank", Method: "read"},
@@ -271,7 +271,7 @@ func TestStepsAreTheProgramsOwn(t *testing.T) {
 	}
 	_, err = report(step, step)
 	require.ErrorContains(t, err, "is another call")
-	long := strings.Repeat("x", maxName+1)
+	long := strings.Repeat("x", MaxName+1)
 	_, err = report(signals.Entry{ID: 9, Connector: StepConnector, Method: long})
 	require.ErrorContains(t, err, "256 bytes")
 	_, err = report(signals.Entry{ID: 9, Connector: StepConnector, Error: &signals.CallError{Name: long}})
@@ -293,7 +293,7 @@ func TestCallsThatWereCutOff(t *testing.T) {
 	require.Len(t, r.Entries, 1, "what the worker was not asked for was not made")
 	require.True(t, r.Entries[0].Dropped)
 	require.Empty(t, r.Entries[0].Value)
-	require.Equal(t, errDropped(), r.Entries[0].Error)
+	require.Equal(t, DroppedError(), r.Entries[0].Error)
 }
 
 // TestFloodsEnd: a child makes no more than its engine would, and what it asks about takes the worker little memory.
@@ -322,7 +322,7 @@ func TestFloodsEnd(t *testing.T) {
 
 	limits.ValueBytes, limits.ValueUnits = 1, 1
 	s, _ = takenOver(t, Pass{Limits: limits})
-	s.kept = limits.withDefaults().mostKept() - 2
+	s.kept = mostKept(limits.WithDefaults()) - 2
 	require.ErrorIs(t, s.asked(call(0)), errFlood, "the arguments of calls that are made are kept")
 }
 

@@ -27,15 +27,3 @@ func canonical(raw json.RawMessage) ([]byte, error) {
 	}
 	return json.Marshal(v)
 }
-
-// utf16Units is the length of a UTF-8 text as JavaScript counts it.
-func utf16Units(text []byte) int {
-	n := 0
-	for _, r := range string(text) {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
-	}
-	return n
-}
