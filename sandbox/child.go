@@ -46,7 +46,7 @@ func childMain() {
 	debug.SetMemoryLimit(config.Memory)
 	debug.SetMaxStack(64 << 20)
 	warmPrelude()
-	layers := harden(config)
+	layers := apply(config.Memory, config.Pivot)
 	c := &child{link: newLink(polled(os.Stdin), os.Stdout, maxFrameToChild), memory: config.Memory}
 	if err := c.link.send(frameReady, readyMessage{Version: engineVersion(), Layers: layers}); err != nil {
 		os.Exit(exitBroken)
@@ -106,7 +106,7 @@ func (c *child) serve() bool {
 		debug.FreeOSMemory()
 		c.prepare()
 	case frameProbe:
-		return c.link.send(frameProbed, probe()) == nil
+		return c.link.send(frameProbed, tryToEscape()) == nil
 	}
 	return true // an answer that came too late for its pass
 }
@@ -191,8 +191,8 @@ func (c *child) first(body []byte) Result {
 		return Result{End: Failed, Failure: failure}
 	}
 	e := c.engine(p)
-	e.programs = &c.programs
-	e.heavy = func() bool { return heavy(uint64(c.memory)) }
+	e.Programs = &c.programs
+	e.Heavy = func() bool { return heavy(uint64(c.memory)) }
 	return c.watched(e, p.As != "", func() (Result, error) { return e.run(program) })
 }
 

@@ -17,6 +17,11 @@ import (
 
 // engine runs one pass. One goroutine owns it and its runtime; calls run on others and report through inbox.
 type engine struct {
+	// Programs keeps compiled snippets; those of one engine if nil.
+	Programs *programs
+	// Heavy tells whether much memory is in use; a child sets it.
+	Heavy func() bool
+
 	pass    Pass
 	limits  Limits
 	host    Host
@@ -31,7 +36,6 @@ type engine struct {
 
 	next     int                    // seq of the next call
 	internal int                    // internal calls issued
-	programs *programs              // compiled snippets
 	calls    map[int]*call          // issued and not delivered
 	recorded map[int]*signals.Entry // the log's calls, by seq
 	cursor   int                    // next log entry to replay
@@ -61,7 +65,6 @@ type engine struct {
 	fatal    *Failure
 	stopped  atomic.Bool // the interrupt flag that goja clears when it unwinds
 	expired  atomic.Bool
-	heavy    func() bool // of a child: much memory is in use
 	killed   atomic.Pointer[Failure]
 	wake     chan struct{} // rouses an idle loop that was killed
 	deadline *time.Timer
@@ -193,6 +196,12 @@ func (e *engine) interrupt() {
 	e.vm.Interrupt("stopped")
 }
 
+// Started is when the pass began.
+func (e *engine) Started() time.Time { return e.started }
+
+// Limits are those of the pass.
+func (e *engine) Limits() Limits { return e.limits }
+
 // kill ends the pass with a failure from another goroutine than the engine's.
 func (e *engine) kill(f *Failure) {
 	e.killed.CompareAndSwap(nil, f)
@@ -218,7 +227,7 @@ func (e *engine) failureOf(err error) *Failure {
 		return killed
 	case errors.As(err, &overflow):
 		return &Failure{Kind: StackOverflow, Message: "RangeError: Maximum call stack size exceeded"}
-	case e.expired.Load() && e.heavy != nil && e.heavy():
+	case e.expired.Load() && e.Heavy != nil && e.Heavy():
 		return &Failure{Kind: OutOfMemory, Message: "Execution timed out while it used much memory. Work on less at once: read in pages, and keep only what you need."}
 	case e.expired.Load():
 		return &Failure{Kind: TimedOut, Message: "Execution timed out"}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -21,7 +22,14 @@ import (
 // ownBinary is what this process runs, even when another has taken its place in the file system.
 func ownBinary() (string, error) { return "/proc/self/exe", nil }
 
-// setAttributes makes the child die with its worker, and gives it namespaces of its own where asked.
+// start starts a child that dies with its worker, with namespaces of its own where asked.
+func start(cmd *exec.Cmd, namespaces bool) error {
+	setAttributes(cmd, namespaces)
+	done := make(chan error)
+	starts() <- func() { done <- cmd.Start() }
+	return <-done
+}
+
 func setAttributes(cmd *exec.Cmd, namespaces bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if !namespaces {
@@ -33,30 +41,24 @@ func setAttributes(cmd *exec.Cmd, namespaces bool) {
 }
 
 // starts is served by one goroutine that never leaves its thread: the kernel ties the death signal to the thread that
-// forked, not to the process.
-var starts = make(chan func())
-
-func init() {
+// forked, not to the process. The first start makes it, so that a program that starts none has no thread less.
+var starts = sync.OnceValue(func() chan<- func() {
+	functions := make(chan func())
 	go func() {
 		runtime.LockOSThread()
-		for f := range starts {
+		for f := range functions {
 			f()
 		}
 	}()
-}
+	return functions
+})
 
-func startOnThread(cmd *exec.Cmd) error {
-	done := make(chan error)
-	starts <- func() { done <- cmd.Start() }
-	return <-done
-}
-
-// harden puts the layers on, in the order that works: mounts before landlock, which forbids them, and seccomp last,
+// apply puts the layers on, in the order that works: mounts before landlock, which forbids them, and seccomp last,
 // which forbids the rest.
-func harden(c childConfig) []Layer {
+func apply(memory int64, namespaces bool) []Layer {
 	layers := []Layer{
-		layer("namespaces", c.Pivot, "refused by the host", func() (string, error) { return "user, net, pid, mount, ipc, uts", emptyRoot() }),
-		layer("rlimits", true, "", func() (string, error) { return "", setLimits(c.Memory) }),
+		layer("namespaces", namespaces, "refused by the host", func() (string, error) { return "user, net, pid, mount, ipc, uts", emptyRoot() }),
+		layer("rlimits", true, "", func() (string, error) { return "", setLimits(memory) }),
 		layer("no_new_privs", true, "", func() (string, error) { return "", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }),
 		layer("landlock", true, "", restrictFiles),
 	}
@@ -216,8 +218,8 @@ func processCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// probe tries what a program that has taken over its child would try.
-func probe() Probe {
+// tryToEscape tries what a program that has taken over its child would try.
+func tryToEscape() Probe {
 	var p Probe
 	if b, err := os.ReadFile("/etc/passwd"); err == nil {
 		p.File = fmt.Sprintf("read %d bytes of /etc/passwd", len(b))

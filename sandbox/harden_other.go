@@ -11,12 +11,10 @@ import (
 
 func ownBinary() (string, error) { return os.Executable() }
 
-func setAttributes(*exec.Cmd, bool) {}
+func start(cmd *exec.Cmd, _ bool) error { return cmd.Start() }
 
-func startOnThread(cmd *exec.Cmd) error { return cmd.Start() }
-
-// harden has nothing to offer here: the child is a process of its own with an empty environment, and that is all.
-func harden(childConfig) []Layer {
+// apply has nothing to offer here: the child is a process of its own with an empty environment, and that is all.
+func apply(int64, bool) []Layer {
 	var layers []Layer
 	for _, name := range LayerNames {
 		layers = append(layers, Layer{Name: name, Detail: "not on " + runtime.GOOS + "/" + runtime.GOARCH})
@@ -28,4 +26,4 @@ func residentBytes(int) int64 { return 0 }
 
 func processCPU() time.Duration { return 0 }
 
-func probe() Probe { return Probe{} }
+func tryToEscape() Probe { return Probe{} }

@@ -11,17 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const noUserNamespaces = "CODEMODE_TEST_NO_USER_NAMESPACES"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(noUserNamespaces) != "" {
-		if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
-
 // TestContainedOnOtherHosts runs one attack of each kind as an unprivileged user, and where user namespaces are refused.
 func TestContainedOnOtherHosts(t *testing.T) {
 	if testing.Short() {

@@ -26,6 +26,6 @@ func (x *InProcess) Run(ctx context.Context, pass Pass, host Host) (result Resul
 		}
 	}()
 	e := newEngine(ctx, pass, host)
-	e.programs = &x.programs
+	e.Programs = &x.programs
 	return e.run(p)
 }

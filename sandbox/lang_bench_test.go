@@ -1,3 +1,5 @@
+//go:build unix
+
 package sandbox
 
 import (
@@ -29,7 +31,7 @@ func processorTime() int64 {
 // BenchmarkPrelude tells what a fresh runtime costs, and what each part that is loaded on first use adds.
 func BenchmarkPrelude(b *testing.B) {
 	fresh := func(touch string) func() {
-		p, _ := compile(touch, nil, sourceName)
+		p, _ := (&programs{}).get(touch, nil, sourceName)
 		return func() {
 			e := newEngine(context.Background(), Pass{Seed: "s"}, &testHost{})
 			if err := e.newRuntime(); err != nil {

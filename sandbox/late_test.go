@@ -20,8 +20,4 @@ func TestResultAfterTheDeadlineIsCutOff(t *testing.T) {
 	e.fatal = &Failure{Kind: TimedOut}
 	e.fail()
 	require.True(t, e.entries[0].Dropped)
-
-	late := &inlineCall{settlement: &Settlement{Value: json.RawMessage("1")}, at: 101}
-	require.True(t, late.entry(100).Dropped)
-	require.False(t, late.entry(101).Dropped)
 }

@@ -45,7 +45,6 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 	cmd := &exec.Cmd{Path: self, Args: []string{childName, fmt.Sprintf("memory=%d", memory), mode}, Env: []string{}, Dir: "/"}
 	p := &process{cmd: cmd, memory: memory, stderr: &tail{}, exited: make(chan struct{})}
 	cmd.Stderr = p.stderr
-	setAttributes(cmd, namespaces)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := startOnThread(cmd); err != nil {
+	if err := start(cmd, namespaces); err != nil {
 		return nil, err
 	}
 	from, err := newPipeReader(out.(*os.File))

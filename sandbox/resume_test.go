@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -11,50 +10,6 @@ import (
 
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-// parking runs passes in this process and goes on with parked runtimes, as a child does.
-type parking struct {
-	programs programs
-	parked   *engine
-	state    string
-	seen     int
-	resumed  int
-	fresh    int
-}
-
-// engine is built ahead for every other pass, as in a child that has served one alike.
-func (x *parking) engine(ctx context.Context, pass Pass, host Host) *engine {
-	if x.fresh++; x.fresh%2 == 1 {
-		return newEngine(ctx, pass, host)
-	}
-	e := ahead(pass, host)
-	e.take(ctx, pass)
-	return e
-}
-
-func (x *parking) Run(ctx context.Context, pass Pass, host Host) (Result, error) {
-	e, state := x.parked, x.state
-	x.parked, x.state = nil, ""
-	var r Result
-	var err error
-	if e != nil && pass.After == state && !pass.Refresh {
-		x.resumed++
-		e.host = host
-		r, err = e.resume(ctx, nextOf(pass, x.seen))
-	} else {
-		p, failure := x.programs.get(pass.Code, pass.Modules, sourceName)
-		if failure != nil {
-			return Result{End: Failed, Failure: failure}, nil
-		}
-		e = x.engine(ctx, pass, host)
-		e.programs = &x.programs
-		r, err = e.run(p)
-	}
-	if err == nil && e.parkable() {
-		x.parked, x.state, x.seen = e, pass.As, len(pass.Log)+len(r.Entries)
-	}
-	return r, err
-}
 
 // TestChildGoesOnWithItsRuntime: the child that is blocked on a write is given only what settled, and does the rest.
 func TestChildGoesOnWithItsRuntime(t *testing.T) {

@@ -128,7 +128,7 @@ func (e *engine) build() error {
 		}
 		return e.generator().Float64()
 	})
-	vm.SetAsyncContextTracker(e)
+	vm.SetAsyncContextTracker(tracker{e})
 	e.js.uint8 = vm.Get("Uint8Array")
 	e.js.bigint, _ = goja.AssertFunction(vm.Get("BigInt"))
 	e.js.loaded, e.js.loading = map[string]*goja.Object{}, map[string]bool{}

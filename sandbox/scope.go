@@ -36,14 +36,17 @@ func (s *scope) snippetDepth() int {
 	return s.depth
 }
 
-// Grab, Resumed and Exited carry the current scope across promise reactions.
-func (e *engine) Grab() any { return e.step }
+// tracker is told by goja of promise reactions, and carries the current scope across them.
+type tracker struct{ e *engine }
 
-// Resumed is called before a promise reaction runs.
-func (e *engine) Resumed(context any) { e.step, _ = context.(*scope) }
+// Grab is called when a reaction is registered.
+func (t tracker) Grab() any { return t.e.step }
 
-// Exited is called after a promise reaction ran.
-func (e *engine) Exited() { e.step = nil }
+// Resumed is called before a reaction runs.
+func (t tracker) Resumed(context any) { t.e.step, _ = context.(*scope) }
+
+// Exited is called after a reaction ran.
+func (t tracker) Exited() { t.e.step = nil }
 
 // generator is the program's, or that of the step around.
 func (e *engine) generator() *rand.Rand {

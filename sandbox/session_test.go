@@ -394,3 +394,10 @@ func TestLoggedCallsGrow(t *testing.T) {
 	l, p.Refresh = loggedCalls{}, true
 	require.Equal(t, &p.Log[3], l.of(p)[2])
 }
+
+// TestLateSettlementIsNone: which of the child and its worker notices the deadline first must not matter.
+func TestLateSettlementIsNone(t *testing.T) {
+	late := &inlineCall{settlement: &Settlement{Value: json.RawMessage("1")}, at: 101}
+	require.True(t, late.entry(100).Dropped)
+	require.False(t, late.entry(101).Dropped)
+}

@@ -37,10 +37,10 @@ func (e *engine) jsSnippet(f goja.FunctionCall) goja.Value {
 }
 
 func (e *engine) compileSnippet(source string) (*program, *Failure) {
-	if e.programs == nil {
-		e.programs = &programs{}
+	if e.Programs == nil {
+		e.Programs = &programs{}
 	}
-	return e.programs.get(source, e.pass.Modules, snippetSource)
+	return e.Programs.get(source, e.pass.Modules, snippetSource)
 }
 
 // copied is a value as it would come back from the log.

@@ -47,16 +47,16 @@ func (w *watchdog) look() {
 		if time.Since(w.over) > interruptGrace {
 			os.Exit(w.exit)
 		}
-	case time.Since(w.e.started) > w.e.limits.Timeout+interruptGrace:
+	case time.Since(w.e.Started()) > w.e.Limits().Timeout+interruptGrace:
 		if heavy(w.memory) {
 			os.Exit(exitMemory)
 		}
 		os.Exit(exitTime)
 	case live > w.memory:
 		w.stop(exitMemory, &Failure{Kind: OutOfMemory, Message: memoryMessage})
-	case processCPU()-w.cpu > w.e.limits.CPU && heavy(w.memory): // most of it went into collecting garbage
+	case processCPU()-w.cpu > w.e.Limits().CPU && heavy(w.memory): // most of it went into collecting garbage
 		w.stop(exitMemory, &Failure{Kind: OutOfMemory, Message: memoryMessage})
-	case processCPU()-w.cpu > w.e.limits.CPU:
+	case processCPU()-w.cpu > w.e.Limits().CPU:
 		w.stop(exitCPU, &Failure{Kind: TimedOut, Message: cpuMessage})
 	}
 }
