@@ -28,7 +28,7 @@ var pool = sync.OnceValue(func() *Isolated {
 })
 
 func TestIsolatedRunsAPass(t *testing.T) {
-	d := newDriver(t, `console.log('hi'); const r = await Promise.all([1,2,3].map(n => store.echo(n))); await store.w_gate({r}); return r`)
+	d := NewDriver(t, &InProcess{}, `console.log('hi'); const r = await Promise.all([1,2,3].map(n => store.echo(n))); await store.w_gate({r}); return r`)
 	for range 2 {
 		d.pass.Log, d.open, d.pass.Lines = nil, nil, 0
 		for range 2 {
@@ -261,7 +261,7 @@ func TestPassSurvivesAKilledChild(t *testing.T) {
 	x, err := NewIsolated(IsolatedOptions{})
 	require.NoError(t, err)
 	defer func() { _ = x.Close() }()
-	d := newDriver(t, `return [await store.echo(1), await store.echo(2)]`)
+	d := NewDriver(t, &InProcess{}, `return [await store.echo(1), await store.echo(2)]`)
 	r, err := x.Run(context.Background(), d.pass, &killingHost{Host: d.host, victim: x.idle[0].cmd.Process})
 	require.NoError(t, err)
 	require.Nil(t, r.Failure)
@@ -475,4 +475,21 @@ func TestQuiet(t *testing.T) {
 	require.False(t, x.quiet(), "the next may come at any time")
 	x.crowded.Add(-int64(2 * time.Second))
 	require.True(t, x.quiet())
+}
+
+func TestSyncPassesAreTheSameInAChild(t *testing.T) {
+	d := NewDriver(t, &InProcess{}, `const a = store.echo({n: 1}).n; console.log(a); try { store.w_put({n: 2}) } finally { console.log('finally') } return a`)
+	d.pass.Synchronous = true
+	r, err := pool().Run(t.Context(), d.pass, d.host)
+	require.NoError(t, err)
+	require.Equal(t, Blocked, r.End, "%+v", r.Failure)
+	require.Equal(t, []string{"1"}, r.Logs)
+	require.Len(t, r.Entries, 1)
+	d.fold(r.Entries[0])
+	d.open, d.pass.Lines = r.Blocked, r.Lines
+	d.settleOpen(0)
+	r, err = pool().Run(t.Context(), d.pass, d.host)
+	require.NoError(t, err)
+	require.Equal(t, []string{"finally"}, r.Logs)
+	require.Equal(t, "1", string(r.Value))
 }

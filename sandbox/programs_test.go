@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/dop251/goja"
@@ -14,10 +15,19 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
+// children are shared by the tests of this package.
+var children = sync.OnceValue(func() *Isolated {
+	x, err := NewIsolated(IsolatedOptions{})
+	if err != nil {
+		panic(err)
+	}
+	return x
+})
+
 // programExecutors run the corpus of programs.
 var programExecutors = map[string]func(*testing.T) Executor{
 	"in process": func(*testing.T) Executor { return &InProcess{} },
-	"isolated":   func(*testing.T) Executor { return pool() },
+	"isolated":   func(*testing.T) Executor { return children() },
 }
 
 // TestPrograms runs every program of a directory, by default testdata/programs: line 1 says what it must give, the

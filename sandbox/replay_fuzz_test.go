@@ -247,7 +247,7 @@ func newFuzzExecutor() fuzzExecutor {
 	if os.Getenv("CODEMODE_FUZZ_ISOLATED") == "" {
 		return &Parking{}
 	}
-	return &isolatedFuzz{Isolated: pool(), number: isolatedFuzzes.Add(1)}
+	return &isolatedFuzz{Isolated: children(), number: isolatedFuzzes.Add(1)}
 }
 
 var isolatedFuzzes atomic.Int64

@@ -16,7 +16,7 @@ func TestChildGoesOnWithItsRuntime(t *testing.T) {
 	x, err := NewIsolated(IsolatedOptions{Children: 2})
 	require.NoError(t, err)
 	defer func() { _ = x.Close() }()
-	d := newDriver(t, `
+	d := NewDriver(t, &InProcess{}, `
 let sum = 0;
 for (let i = 0; i < 5; i++) { sum += (await store.echo({ n: i })).n; console.log(i); sum += (await store.w_put({ n: 10 })).n }
 return [sum, Math.random()]`)
@@ -51,7 +51,7 @@ func TestParkedRuntimes(t *testing.T) {
 	x, err := NewIsolated(IsolatedOptions{Children: 2})
 	require.NoError(t, err)
 	defer func() { _ = x.Close() }()
-	host := newDriver(t, "").host
+	host := NewDriver(t, &InProcess{}, "").host
 	run := func(p Pass) Result {
 		p.Connectors, p.Seed = []string{"store"}, "s"
 		r, err := x.Run(t.Context(), p, host)

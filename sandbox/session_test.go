@@ -223,7 +223,7 @@ func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
 	require.Equal(t, "The result was too large to record", r.Entries[0].Error.Message)
 	require.Zero(t, s.kept)
 
-	d := newDriver(t, `return await store.big({})`)
+	d := NewDriver(t, &InProcess{}, `return await store.big({})`)
 	d.pass.Limits.ValueUnits = 3
 	d.host.methods["big"] = func(json.RawMessage) (string, error) { return "12345", nil }
 	r, err = pool().Run(t.Context(), d.pass, d.host)
@@ -341,7 +341,7 @@ func TestManyCallsAtOnceAreCountedByTheEngine(t *testing.T) {
 
 // TestHonestChildReports: all kinds of entries at once, as a child reports them.
 func TestHonestChildReports(t *testing.T) {
-	d := newDriver(t, `
+	d := NewDriver(t, &InProcess{}, `
 const big = Array.from({length: 40}, (_, i) => store.w_x('q'.repeat(10000) + i));
 const found = await codemode.search('x');
 const message = await store.nope({}).catch(e => e.message);

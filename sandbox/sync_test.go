@@ -174,19 +174,3 @@ func TestSyncProgramsAskTheCatalogue(t *testing.T) {
 type escalating struct{ *testHost }
 
 func (escalating) Call(context.Context, Call) Settlement { return Settlement{Escalate: true} }
-
-func TestSyncPassesAreTheSameInAChild(t *testing.T) {
-	d := newSyncDriver(t, `const a = store.echo({n: 1}).n; console.log(a); try { store.w_put({n: 2}) } finally { console.log('finally') } return a`)
-	r, err := pool().Run(t.Context(), d.pass, d.host)
-	require.NoError(t, err)
-	require.Equal(t, Blocked, r.End, "%+v", r.Failure)
-	require.Equal(t, []string{"1"}, r.Logs)
-	require.Len(t, r.Entries, 1)
-	d.fold(r.Entries[0])
-	d.open, d.pass.Lines = r.Blocked, r.Lines
-	d.settleOpen(0)
-	r, err = pool().Run(t.Context(), d.pass, d.host)
-	require.NoError(t, err)
-	require.Equal(t, []string{"finally"}, r.Logs)
-	require.Equal(t, "1", string(r.Value))
-}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if ok, err := child(os.Args); ok {
+	if ok, err := runAsPart(os.Args); ok {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
