@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
@@ -45,7 +45,7 @@ type Result struct {
 func Run(t testing.TB, code string, o Options) Result {
 	t.Helper()
 	if o.Executor == nil {
-		o.Executor = &sandbox.InProcess{}
+		o.Executor = &engine.InProcess{}
 	}
 	plugin, err := codemodeworker.NewPlugin(o.Options)
 	if err != nil {

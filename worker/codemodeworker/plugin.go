@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/workflows"
 )
@@ -61,7 +61,7 @@ func TaskQueue(runtime string) string {
 // closer is what a started worker has to give back.
 type closer struct {
 	set *connectors.Set
-	own *sandbox.Isolated // the executor, unless it came with the options
+	own *child.Pool // the executor, unless it came with the options
 }
 
 func (c *closer) close() error {
@@ -120,7 +120,7 @@ func (p *Plugin) start(ctx context.Context, o temporal.SimplePluginRunContextBef
 	}
 	at.set = set
 	if p.options.Executor == nil {
-		at.own, _ = options.Executor.(*sandbox.Isolated)
+		at.own, _ = options.Executor.(*child.Pool)
 	}
 	workflows.Register(registry{o.Registry})
 	options.activities(set, false).Register(registry{o.Registry})

@@ -17,6 +17,8 @@ import (
 	"github.com/temporal-codemode/codemode/activities"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 	"github.com/temporal-codemode/codemode/workflows"
@@ -39,7 +41,7 @@ type Options struct {
 	// them in this process, for tests and for programs that are trusted.
 	Executor sandbox.Executor
 	// Sandbox configures the child processes.
-	Sandbox sandbox.IsolatedOptions
+	Sandbox child.Options
 	// Modules are what programs may import: JavaScript or TypeScript source by name. A paused execution goes on only on
 	// a worker with the same modules.
 	Modules map[string]string
@@ -116,7 +118,7 @@ func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
 		return nil, errors.Join(err, set.Close())
 	}
 	if o.Executor == nil && len(o.Serve) == 0 {
-		if o.Executor, err = sandbox.NewIsolated(o.Sandbox); err != nil {
+		if o.Executor, err = child.New(o.Sandbox); err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
 	}
@@ -151,7 +153,7 @@ func (o *Options) activities(set *connectors.Set, attributes bool) *activities.A
 
 // localPass lets passes run inside workflow tasks only where no program can end the worker.
 func localPass(o Options) time.Duration {
-	if _, isolated := o.Executor.(*sandbox.Isolated); !isolated {
+	if _, isolated := o.Executor.(*child.Pool); !isolated {
 		return -1
 	}
 	return o.LocalPass
@@ -170,14 +172,14 @@ func (w *Worker) Stop() {
 		each.Stop()
 	}
 	_ = w.Connectors.Close()
-	if x, ok := w.Executor.(*sandbox.Isolated); ok {
+	if x, ok := w.Executor.(*child.Pool); ok {
 		_ = x.Close()
 	}
 }
 
 // SandboxLayers tells which protections sandbox children have on this host, and why not the others.
-func SandboxLayers(o sandbox.IsolatedOptions) ([]sandbox.Layer, error) {
-	x, err := sandbox.NewIsolated(o)
+func SandboxLayers(o child.Options) ([]harden.Layer, error) {
+	x, err := child.New(o)
 	if err != nil {
 		return nil, err
 	}

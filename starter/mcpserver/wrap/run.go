@@ -35,7 +35,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	var err error
 	if o.Executor == nil {
-		o.Executor, err = sandbox.NewIsolated(sandbox.IsolatedOptions{})
+		o.Executor, err = child.New(child.Options{})
 	}
 	return o, err
 }

@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/compile"
+)
+
+// InProcess runs passes in the calling process, without isolation: for tests, and for embedders whose programs are
+// trusted. The zero value is ready, and safe for concurrent use.
+type InProcess struct {
+	programs compile.Cache
+}
+
+// Version names the engine.
+func (x *InProcess) Version() string { return Version() }
+
+// Run runs one pass. A panic of the engine is an error, never the process's end.
+func (x *InProcess) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (result sandbox.Result, err error) {
+	p, failure := x.programs.Get(pass.Code, pass.Modules, compile.ProgramSource)
+	if failure != nil {
+		return sandbox.Result{End: sandbox.Failed, Failure: failure}, nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("sandbox engine: %v", r)
+		}
+	}()
+	e := New(ctx, pass, host)
+	e.Programs = &x.programs
+	return e.Run(p)
+}

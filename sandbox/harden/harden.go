@@ -1,0 +1,17 @@
+package harden
+
+// Layer is one protection around a sandbox child.
+type Layer struct {
+	Name   string
+	Active bool
+	Detail string // why not, or which version
+}
+
+// LayerNames are the protections that may be required, from the outside in.
+var LayerNames = []string{"namespaces", "rlimits", "no_new_privs", "landlock", "seccomp"}
+
+// Probe is what a child finds when it tries to get out; tests and the doctor ask for it. Each field is empty when the
+// attempt was refused, else what it got.
+type Probe struct {
+	File, Directory, Write, Connect, Signal, Spawn, Environment, Processes string
+}
