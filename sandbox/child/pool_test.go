@@ -350,7 +350,7 @@ func TestAdmittedOnce(t *testing.T) {
 	require.Equal(t, sandbox.Blocked, r.End)
 	require.Equal(t, 1, r.Blocked[0].Seq)
 	require.True(t, r.Blocked[0].Approval, "what it has become counts")
-	require.Equal(t, "write", r.Blocked[0].Class)
+	require.Equal(t, signals.Write, r.Blocked[0].Class)
 }
 
 // TestChildrenDoNotPileUp: each retired child has one successor, however long this goes on.
