@@ -14,6 +14,7 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/local"
 )
