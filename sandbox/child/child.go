@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -15,17 +14,6 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox/harden"
 	"github.com/temporal-codemode/codemode/signals"
 )
-
-// childName is the argv[0] under which this binary is a sandbox child.
-const childName = "codemode-sandbox-child"
-
-// Whatever program imports this package can be its own sandbox child: the worker runs its binary again under childName,
-// and here, before main, the child takes another way.
-func init() {
-	if len(os.Args) > 0 && os.Args[0] == childName {
-		childMain()
-	}
-}
 
 // Exit codes by which a child tells why it ended itself.
 const (
@@ -40,29 +28,6 @@ const (
 type childConfig struct {
 	Memory int64
 	Pivot  bool // it has namespaces of its own
-}
-
-func childMain() {
-	config := parseChildConfig(os.Args)
-	// One program runs at a time. A goroutine that wakes another then runs it next, instead of waking a thread for it.
-	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(config.Memory)
-	debug.SetMaxStack(64 << 20)
-	engine.Warm()
-	layers := harden.Apply(config.Memory, config.Pivot)
-	c := &child{link: newLink(polled(os.Stdin), os.Stdout, maxFrameToChild), memory: config.Memory}
-	if err := c.link.send(frameReady, readyMessage{Version: engine.Version(), Layers: layers}); err != nil {
-		os.Exit(exitBroken)
-	}
-	ended := make(chan struct{})
-	go func() { // while a program initialises, its first goroutine is tied to a thread: every switch to it wakes that
-		defer close(ended)
-		for c.serve() {
-		}
-	}()
-	<-ended
-	os.Exit(exitDone)
 }
 
 func parseChildConfig(args []string) childConfig {

@@ -46,8 +46,11 @@ type Pool struct {
 	forgetting sync.Mutex // one at a time: a child is neither idle nor at work meanwhile
 }
 
-// New starts a first child to learn what the host allows, and refuses if a required layer is missing.
+// New starts a first child to learn what the host allows, and refuses if a required layer is missing, or with ErrNoMain.
 func New(o Options) (*Pool, error) {
+	if !mainCalled.Load() {
+		return nil, ErrNoMain
+	}
 	o.Reuse = cmp.Or(o.Reuse, 1000)
 	o.Memory = cmp.Or(o.Memory, 256<<20)
 	o.Children = cmp.Or(o.Children, defaultChildren(o.Memory))

@@ -19,6 +19,7 @@ func (x *InProcess) Version() string { return Version() }
 
 // Run runs one pass. A panic of the engine is an error, never the process's end.
 func (x *InProcess) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (result sandbox.Result, err error) {
+	liftBacktracking()
 	p, failure := x.programs.Get(pass.Code, pass.Modules, compile.ProgramSource)
 	if failure != nil {
 		return sandbox.Result{End: sandbox.Failed, Failure: failure}, nil

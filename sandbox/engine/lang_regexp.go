@@ -35,7 +35,7 @@ func (e *Engine) jsIndices(f goja.FunctionCall) goja.Value {
 			options |= option
 		}
 	}
-	re, err := regexp2.Compile(f.Argument(0).String(), options)
+	re, err := regexp2.Compile(f.Argument(0).String(), options, regexp2.OptionMaxBacktrackingStackSize(-1))
 	if err != nil {
 		panic(e.syntaxError(err.Error()))
 	}

@@ -67,13 +67,20 @@ func runProgramFile(t *testing.T, x sandbox.Executor, file, tools string) {
 		t.Fatalf("failed: %s %s at %+v", r.Failure.Kind, r.Failure.Message, r.Failure.Position)
 	}
 	require.Equal(t, sandbox.Completed, r.End)
-	if got := orUndefined(r.Value); got != want {
-		at := 0
-		for at < min(len(got), len(want)) && got[at] == want[at] {
-			at++
-		}
-		t.Fatalf("at %d, wanted\n%s\ngot\n%s", at, around(want, at), around(got, at))
+	requireSame(t, want, orUndefined(r.Value))
+}
+
+// requireSame compares long texts, and shows where they begin to differ.
+func requireSame(t *testing.T, want, got string) {
+	t.Helper()
+	if got == want {
+		return
 	}
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	t.Fatalf("at %d, wanted\n%s\ngot\n%s", at, around(want, at), around(got, at))
 }
 
 // around is what a long text says near a place.

@@ -14,23 +14,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 	"golang.org/x/text/collate"
 )
-
-// Set as variables are, not in an init function: a child never leaves the first of those.
-var _ = processSettings()
-
-func processSettings() bool {
-	// goja's local time is the process's; programs must see the same everywhere.
-	time.Local = time.UTC
-	// goja takes a match that needs more backtracking than this for no match at all: a wrong answer instead of none. The
-	// time and memory of a pass bound it instead.
-	regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1
-	return true
-}
 
 // The prelude. What runs in every runtime comes in this order; the rest is loaded when a program first touches it.
 //
@@ -120,6 +107,9 @@ func (e *Engine) newRuntime() error {
 // the next pass while it has nothing to do.
 func (e *Engine) build() error {
 	vm := e.vm
+	if err := e.useUTC(); err != nil {
+		return err
+	}
 	vm.SetParserOptions(parser.WithDisableSourceMaps)
 	vm.SetTimeSource(func() time.Time { return time.UnixMilli(e.clock).UTC() })
 	vm.SetRandSource(func() float64 {
