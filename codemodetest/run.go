@@ -22,7 +22,7 @@ import (
 
 // Options of a test run. The zero value runs programs without connectors, and leaves what waits for a person to expire.
 type Options struct {
-	// Options are the worker's; of Worker only the interceptors are used. The executor is sandbox.InProcess unless one is
+	// Options are the worker's; of Worker only the interceptors are used. The executor is engine.InProcess unless one is
 	// given.
 	codemodeworker.Options
 	// Decide answers for the people who approve; nil says nothing.

@@ -15,23 +15,23 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox/harden"
 )
 
-// Options configure an Isolated executor. The zero value is ready for production.
+// Options configure a Pool. The zero value is ready for production.
 type Options struct {
 	// Children is how many passes run at once; 0 is twice the processors, at least 4, as far as memory has room for their
 	// budgets.
 	Children int
 	// Reuse is how many passes a child serves before it is replaced; 0 is 1,000, negative is one pass per child. A child
 	// runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It serves one
-	// Isolated executor, and so one runtime name, only.
+	// Pool, and so one runtime name, only.
 	Reuse int
 	// Memory is the budget of one pass in bytes; 0 is 256 MiB.
 	Memory int64
-	// Require names the layers, of LayerNames, without which nothing runs.
+	// Require names the layers, of harden.LayerNames, without which nothing runs.
 	Require []string
 }
 
 // Pool runs each pass in a hardened child process: this binary, run again. Its zero value is not usable; see
-// NewIsolated.
+// New.
 type Pool struct {
 	options Options
 	slots   chan struct{}

@@ -63,7 +63,7 @@ func (s *session) take(kind frameKind, body []byte, err error) (c *inlineCall, o
 	return c, err != nil
 }
 
-// Panic is what Isolated panics with where its host does, or what reads a child's answers, on a goroutine of its own.
+// Panic is what a Pool panics with where its host does, or what reads a child's answers, on a goroutine of its own.
 type Panic struct {
 	Value any
 	Stack []byte // of that goroutine

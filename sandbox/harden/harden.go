@@ -1,3 +1,6 @@
+// Package harden takes a process's rights away, layer by layer, and starts processes that are to lose theirs.
+//
+// Its rule: a layer that the host refuses is reported, never assumed.
 package harden
 
 // Layer is one protection around a sandbox child.

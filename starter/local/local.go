@@ -26,7 +26,8 @@ type Options struct {
 	// Connectors are the namespaces that programs see, Rules change their methods, as a worker's do.
 	Connectors []connectors.Connector
 	Rules      map[string][]connectors.Rule
-	// Executor runs the programs; nil runs each in a hardened child process, as Sandbox says.
+	// Executor runs the programs; nil runs each in a hardened child process, as Sandbox says, for which
+	// main begins with child.Main().
 	Executor sandbox.Executor
 	Sandbox  child.Options
 	Modules  map[string]string

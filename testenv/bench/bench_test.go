@@ -8,10 +8,13 @@ import (
 	"os"
 	"testing"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
+	child.Main()
 	if ok, err := runAsPart(os.Args); ok {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -24,9 +24,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/temporal-codemode/codemode/sandbox/child"
 )
 
 func main() {
+	child.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if ok, err := runAsPart(os.Args); ok {

@@ -22,7 +22,8 @@ import (
 // which may have workflows and activities of its own beside it, but no dynamic activity. Given to client.Options.Plugins
 // it also serves every worker on that task queue made from the client, and knows the client's data converter.
 //
-// Connectors are loaded when the worker starts. Unlike NewWorker the plugin registers no search attributes; call
+// The main function of the program begins with child.Main() of package sandbox/child, or the worker does not start:
+// programs run in child processes, which are the same binary. Connectors are loaded when the worker starts. Unlike NewWorker the plugin registers no search attributes; call
 // EnsureSearchAttributes once where that is allowed. Replayers with the plugin replay executions.
 func NewPlugin(o Options) (*Plugin, error) {
 	if err := o.name(); err != nil {

@@ -2,6 +2,13 @@
 // worker that a team runs already ([NewPlugin]).
 //
 // Its rule: the zero value of [Options] serves the runtime "default" without connectors, and every default is production's.
+//
+// Programs run in child processes, which are the worker's own binary started again. So the main function of a worker, and
+// TestMain of tests that run one, begin with
+//
+//	child.Main()
+//
+// of package sandbox/child. Without it no worker starts.
 package codemodeworker
 
 import (
@@ -37,8 +44,8 @@ type Options struct {
 	OwnQueues []string
 	// Serve makes a worker that makes the calls of these connectors, which are among OwnQueues, and does nothing else.
 	Serve []string
-	// Executor runs the passes; nil runs each in a hardened child process, as Sandbox says. &sandbox.InProcess{} runs
-	// them in this process, for tests and for programs that are trusted.
+	// Executor runs the passes; nil runs each in a hardened child process, as Sandbox says, for which main begins with
+	// child.Main(). &engine.InProcess{} runs them in this process, for tests and for programs that are trusted.
 	Executor sandbox.Executor
 	// Sandbox configures the child processes.
 	Sandbox child.Options
@@ -78,7 +85,8 @@ type Worker struct {
 }
 
 // New loads the connectors and makes a worker that is ready to start. A mistake in names or rules is an error; a
-// connector that cannot be loaded is not: its methods answer with the reason.
+// connector that cannot be loaded is not: its methods answer with the reason. Main begins with child.Main(), or it is
+// child.ErrNoMain, unless there is another Executor.
 func New(ctx context.Context, c client.Client, o Options) (*Worker, error) {
 	set, err := o.load(ctx)
 	if err != nil {

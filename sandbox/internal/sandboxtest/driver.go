@@ -1,3 +1,7 @@
+// Package sandboxtest is what the tests of the sandbox's packages share: connectors in memory, and a driver that runs
+// passes to the end as the workflow does.
+//
+// Its rule: it knows the contract only. Which executor runs a pass, the test says.
 package sandboxtest
 
 import (

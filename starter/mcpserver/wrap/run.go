@@ -21,7 +21,8 @@ import (
 
 // Options of a wrapper. The zero value runs programs in hardened child processes.
 type Options struct {
-	// Executor runs the programs; nil runs each in a hardened child process.
+	// Executor runs the programs; nil runs each in a hardened child process, for which main begins with
+	// child.Main().
 	Executor sandbox.Executor
 	// Timeout bounds a program; 0 is 60 s.
 	Timeout time.Duration

@@ -1,4 +1,4 @@
-// Command build bundles the prelude's sources into dist, lowered for goja. Run it from sandbox/prelude after `npm ci`.
+// Command build bundles the prelude's sources into dist, lowered for goja. Run it from sandbox/engine/prelude after `npm ci`.
 package main
 
 import (
@@ -16,7 +16,7 @@ const coreJS = "/* Contains core-js %s, (c) 2013-2025 Denis Pushkarev, (c) 2025-
 func main() {
 	sources, err := filepath.Glob("src/*.js")
 	if err != nil || len(sources) == 0 {
-		fail("no sources here: run it from sandbox/prelude", err)
+		fail("no sources here: run it from sandbox/engine/prelude", err)
 	}
 	for _, source := range sources {
 		text, err := bundle(source)
