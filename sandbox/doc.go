@@ -24,6 +24,6 @@
 //
 // Nothing irreversible happens inside a pass. Whatever a gated call, a pause or a final result was based on is recorded
 // already, because the pass had to end, and so hand over its log, before any of these could happen. If a worker dies in
-// a pass, only repeatable reads are lost and repeated. A stale pass, its worker cut off and then back, holds no right to
-// an effect, and its late result is refused.
+// a pass, only repeatable reads are lost and repeated. A stale pass, its worker cut off and then back, holds no right
+// to an effect, and its late result is refused.
 package sandbox

@@ -32,8 +32,8 @@ func ReportWaiting(ctx context.Context, waiting bool) {
 
 // Host answers the calls of a running pass.
 type Host interface {
-	// Admit says how a call will be made. It is asked when a live call is issued or, of a method with EveryCall, when it is
-	// made. It does no I/O.
+	// Admit says how a call will be made. It is asked when a live call is issued or, of a method with EveryCall, when
+	// it is made. It does no I/O.
 	Admit(Call) Admission
 	// Call makes a call admitted as inline. At most Limits.Parallel run at once, and beside Admit.
 	Call(context.Context, Call) Settlement
@@ -72,8 +72,8 @@ type Pass struct {
 	Lines  int
 	Limits Limits
 	// After names the state in which the pass before ended, As the one in which this one will: an executor may keep the
-	// runtime of a blocked pass under that name, and go on with it where Log begins with what it has seen. Names are never
-	// used again. Without them each pass replays Log in a new runtime; the results are the same.
+	// runtime of a blocked pass under that name, and go on with it where Log begins with what it has seen. Names are
+	// never used again. Without them each pass replays Log in a new runtime; the results are the same.
 	After, As string
 }
 
@@ -124,8 +124,8 @@ type Admission struct {
 	Class     signals.Class
 	Ephemeral bool
 	Timeout   time.Duration
-	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again in
-	// the same pass. Only inline calls have it.
+	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again
+	// in the same pass. Only inline calls have it.
 	EveryCall bool
 }
 

@@ -36,7 +36,8 @@ func TooLargeToRecordError() *signals.CallError {
 	return &signals.CallError{Message: "The result was too large to record"}
 }
 
-// NotReadAgainError is what is recorded of a read that was to be made anew and that its connector would not make inline.
+// NotReadAgainError is what is recorded of a read that was to be made anew and that its connector would not make
+// inline.
 func NotReadAgainError(c Call) *signals.CallError {
 	return &signals.CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
 }

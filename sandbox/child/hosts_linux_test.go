@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestContainedOnOtherHosts runs one attack of each kind as an unprivileged user, and where user namespaces are refused.
+// TestContainedOnOtherHosts runs one attack of each kind as an unprivileged user, and where user namespaces are
+// refused.
 func TestContainedOnOtherHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out with -short, as the attacks are")

@@ -17,8 +17,8 @@ const childName = "codemode-sandbox-child"
 // mainCalled: this process is no child, and those that it starts will know that they are.
 var mainCalled atomic.Bool
 
-// ErrNoMain is New's answer where Main was not called: the binary, started again, would not know that it is a child, and
-// do once more whatever the program does.
+// ErrNoMain is New's answer where Main was not called: the binary, started again, would not know that it is a child,
+// and do once more whatever the program does.
 var ErrNoMain = errors.New("this program does not call child.Main, so it cannot run passes in child processes: " +
 	"import github.com/temporal-codemode/codemode/sandbox/child and write child.Main() as the first statement of " +
 	"func main, and in tests of func TestMain(m *testing.M)")

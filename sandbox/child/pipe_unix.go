@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be woken
-// takes longer than the answer, so where answers came soon it may look for a while before it sleeps. That takes a
+// pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be
+// woken takes longer than the answer, so where answers came soon it may look for a while before it sleeps. That takes a
 // processor which others could use: see quiet.
 type pipeReader struct {
 	file *os.File

@@ -17,12 +17,12 @@ import (
 
 // Options configure a Pool. The zero value is ready for production.
 type Options struct {
-	// Children is how many passes run at once; 0 is twice the processors, at least 4, as far as memory has room for their
-	// budgets.
+	// Children is how many passes run at once; 0 is twice the processors, at least 4, as far as memory has room for
+	// their budgets.
 	Children int
-	// Reuse is how many passes a child serves before it is replaced; 0 is 1,000, negative is one pass per child. A child
-	// runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It serves one
-	// Pool, and so one runtime name, only.
+	// Reuse is how many passes a child serves before it is replaced; 0 is 1,000, negative is one pass per child. A
+	// child runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It
+	// serves one Pool, and so one runtime name, only.
 	Reuse int
 	// Memory is the budget of one pass in bytes; 0 is 256 MiB.
 	Memory int64
@@ -46,7 +46,8 @@ type Pool struct {
 	forgetting sync.Mutex // one at a time: a child is neither idle nor at work meanwhile
 }
 
-// New starts a first child to learn what the host allows, and refuses if a required layer is missing, or with ErrNoMain.
+// New starts a first child to learn what the host allows, and refuses if a required layer is missing, or with
+// ErrNoMain.
 func New(o Options) (*Pool, error) {
 	if !mainCalled.Load() {
 		return nil, ErrNoMain
@@ -165,9 +166,9 @@ func (x *Pool) reserve(ctx context.Context) error {
 	}
 }
 
-// acquire takes an idle child: the one that keeps the pass's runtime, else of those that keep none the one that has served
-// most passes, so that it is used up before its successor, else the one that has kept its runtime longest. In the last
-// case there will be one more child, if there may.
+// acquire takes an idle child: the one that keeps the pass's runtime, else of those that keep none the one that has
+// served most passes, so that it is used up before its successor, else the one that has kept its runtime longest. In
+// the last case there will be one more child, if there may.
 func (x *Pool) acquire(pass sandbox.Pass) (*process, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -190,7 +191,8 @@ func (x *Pool) acquire(pass sandbox.Pass) (*process, error) {
 	return p, nil
 }
 
-// mostUsed finds, among the idle children that keep no runtime, the one that has served most passes; -1 if there is none.
+// mostUsed finds, among the idle children that keep no runtime, the one that has served most passes; -1 if there is
+// none.
 func (x *Pool) mostUsed() int {
 	at := -1
 	for i, p := range x.idle {
@@ -239,8 +241,8 @@ func (x *Pool) keep(p *process) {
 // parkedFor is how long a child keeps a runtime for the pass that follows.
 const parkedFor = 20 * time.Second
 
-// forget frees the runtime of a state, if it is still kept. The child may not read what it is told, so nothing is locked
-// that others need, and it is ended then.
+// forget frees the runtime of a state, if it is still kept. The child may not read what it is told, so nothing is
+// locked that others need, and it is ended then.
 func (x *Pool) forget(p *process, state string) {
 	x.forgetting.Lock()
 	defer x.forgetting.Unlock()

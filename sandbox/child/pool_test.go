@@ -418,7 +418,8 @@ func (d deafPipe) Write([]byte) (int, error) {
 	return 0, os.ErrClosed
 }
 
-// TestDeafChildHoldsUpNobody: a child that does not read what it is told to forget is ended, and others serve meanwhile.
+// TestDeafChildHoldsUpNobody: a child that does not read what it is told to forget is ended, and others serve
+// meanwhile.
 func TestDeafChildHoldsUpNobody(t *testing.T) {
 	x, err := New(Options{Children: 1})
 	require.NoError(t, err)

@@ -148,8 +148,8 @@ func (p *process) run(ctx context.Context, pass sandbox.Pass, host sandbox.Host)
 	return result, false, nil
 }
 
-// errKilled: somebody else ended the child, such as the kernel when the host is short of memory. That says nothing about
-// the program.
+// errKilled: somebody else ended the child, such as the kernel when the host is short of memory. That says nothing
+// about the program.
 var errKilled = errors.New("the sandbox child was killed from outside")
 
 // begin sends a pass, or of one that goes on in the parked runtime, only what that has not seen.
@@ -199,7 +199,8 @@ func classify(state *os.ProcessState, words string) *sandbox.Failure {
 	return &sandbox.Failure{Kind: sandbox.Crashed, Message: crashMessage}
 }
 
-// tail keeps the beginning and forgets the rest of what a child writes to its standard error: Go says first why it dies.
+// tail keeps the beginning and forgets the rest of what a child writes to its standard error: Go says first why it
+// dies.
 type tail struct {
 	mu sync.Mutex
 	b  bytes.Buffer

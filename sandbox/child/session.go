@@ -49,8 +49,8 @@ func newSession(ctx context.Context, p *process, pass sandbox.Pass, host sandbox
 	}
 }
 
-// issuedBefore finds the calls of earlier passes, with what the log has of them where that may be read anew. Not for a pass
-// that makes no call.
+// issuedBefore finds the calls of earlier passes, with what the log has of them where that may be read anew. Not for a
+// pass that makes no call.
 func (s *session) issuedBefore() map[int]*signals.Entry {
 	if s.earlier == nil {
 		s.earlier = s.p.before.of(s.pass)
@@ -58,8 +58,8 @@ func (s *session) issuedBefore() map[int]*signals.Entry {
 	return s.earlier
 }
 
-// loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at what
-// is new only.
+// loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at
+// what is new only.
 type loggedCalls struct {
 	bySeq   map[int]*signals.Entry
 	entries int // of the log that are in it
@@ -125,8 +125,8 @@ func readCall(body []byte) (c sandbox.Call, err error) {
 	return c, nil
 }
 
-// admit answers how a call will be made. An engine asks about all that the program has issued at once before it finds that
-// these are too many; what is beyond any budget need not be remembered.
+// admit answers how a call will be made. An engine asks about all that the program has issued at once before it finds
+// that these are too many; what is beyond any budget need not be remembered.
 func (s *session) admit(body []byte) error {
 	c, err := readCall(body)
 	if err != nil {
@@ -141,8 +141,8 @@ func (s *session) admit(body []byte) error {
 	return s.p.link.send(frameAdmission, s.learn(c, nil))
 }
 
-// full: there are more calls than any budget has room for, even if some count twice, as inline and then as gated. Reads of
-// the log that are made anew are in none.
+// full: there are more calls than any budget has room for, even if some count twice, as inline and then as gated. Reads
+// of the log that are made anew are in none.
 func (s *session) full() bool {
 	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.issuedBefore())
 }
@@ -163,8 +163,8 @@ var errFlood = errors.New("the sandbox child started too many calls")
 
 const maxOpenCalls = 64
 
-// call takes up an inline call: one that was admitted so, else of a method that need not be asked about again, or a read of
-// the log that is made anew. None is returned if it is not to be made.
+// call takes up an inline call: one that was admitted so, else of a method that need not be asked about again, or a
+// read of the log that is made anew. None is returned if it is not to be made.
 func (s *session) call(body []byte) (*inlineCall, error) {
 	c, err := readCall(body)
 	if err != nil {
@@ -239,8 +239,8 @@ func (s *session) begin(c *inlineCall) error {
 }
 
 // mostKept bounds what the calls of a pass hold on the worker, with arguments and values: those that were delivered fit
-// the frame of the result, and the engine starts no more than Parallel others, beside one that the program waits for and
-// one that did not fit.
+// the frame of the result, and the engine starts no more than Parallel others, beside one that the program waits for
+// and one that did not fit.
 func mostKept(l sandbox.Limits) int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
 
 // make makes a call and tells the child how it ended.

@@ -19,7 +19,8 @@ func (s *session) serve() (sandbox.Result, error) {
 	return s.final, s.failed
 }
 
-// answer answers the child's frames until its result, or until it makes a call that takes long: another goroutine goes on.
+// answer answers the child's frames until its result, or until it makes a call that takes long: another goroutine goes
+// on.
 func (s *session) answer() {
 	for {
 		c, over := s.handle()
@@ -94,8 +95,8 @@ const (
 	patience = 300 * time.Microsecond
 	// quick is what most inline calls are: over before a goroutine of their own would have begun.
 	quick = 50 * time.Microsecond
-	// waryFor is how many calls after one that was not quick have goroutines of their own: of calls that a program makes
-	// side by side and that take long, one in so many holds up the others.
+	// waryFor is how many calls after one that was not quick have goroutines of their own: of calls that a program
+	// makes side by side and that take long, one in so many holds up the others.
 	waryFor = 16
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// TestSlowCallsHoldUpNobody: the goroutine that answers a child makes its calls too, but not for long. Here calls wait for
-// others that the program issued with them, or for ever.
+// TestSlowCallsHoldUpNobody: the goroutine that answers a child makes its calls too, but not for long. Here calls wait
+// for others that the program issued with them, or for ever.
 func TestSlowCallsHoldUpNobody(t *testing.T) {
 	t.Run("side by side", func(t *testing.T) {
 		const calls = 8

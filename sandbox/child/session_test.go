@@ -16,7 +16,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// bankHost makes calls of read; those of transfer wait for a person, those of flaky are given up, and there are no others.
+// bankHost makes calls of read; those of transfer wait for a person, those of flaky are given up, and there are no
+// others.
 type bankHost struct{ value json.RawMessage }
 
 func (h *bankHost) Admit(c sandbox.Call) sandbox.Admission {
@@ -329,7 +330,8 @@ func TestFloodsEnd(t *testing.T) {
 	require.ErrorIs(t, s.asked(call(0)), errFlood, "the arguments of calls that are made are kept")
 }
 
-// TestManyCallsAtOnceAreCountedByTheEngine: a program issues more than the worker remembers before the engine can stop it.
+// TestManyCallsAtOnceAreCountedByTheEngine: a program issues more than the worker remembers before the engine can stop
+// it.
 func TestManyCallsAtOnceAreCountedByTheEngine(t *testing.T) {
 	pass := sandbox.Pass{Code: `await Promise.all(Array.from({length: 4000}, (_, i) => store.echo(i)))`, Connectors: []string{"store"}, Limits: sandbox.Limits{InlineCalls: 50, GatedCalls: 50}}
 	r, err := pool().Run(t.Context(), pass, &sandboxtest.Host{})

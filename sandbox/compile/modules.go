@@ -45,7 +45,8 @@ func replaceImport(source string, m api.Message, modules map[string]string) (str
 	return strings.Join(lines[:n], "") + rest[:at] + statement + rest[at+len(found[0]):], true
 }
 
-// importAs words an import as a constant: `a, {b as c}` from m becomes const {default: a, b: c} = __codemode_import("m").
+// importAs words an import as a constant: `a, {b as c}` from m becomes const {default: a, b: c} =
+// __codemode_import("m").
 func importAs(typeOnly bool, clause, module string) string {
 	if typeOnly {
 		return ";"

@@ -386,7 +386,8 @@ func (e *Engine) closing() bool {
 // holds is what the result would hold if the pass ended now.
 func (e *Engine) holds() int { return e.size + e.console.bytes }
 
-// pump starts queued inline calls as far as the limits allow; what waits for delivery counts too, or results would pile up.
+// pump starts queued inline calls as far as the limits allow; what waits for delivery counts too, or results would pile
+// up.
 func (e *Engine) pump() {
 	for len(e.queue) > 0 && len(e.running)+len(e.ready) < e.limits.Parallel && !e.closing() {
 		c := e.queue[0]

@@ -19,8 +19,8 @@ func OwnProcess() {
 	liftBacktracking()
 }
 
-// liftBacktracking takes away regexp2's bound on backtracking: goja takes a match that needs more for no match at all, a
-// wrong answer instead of none. The time and memory of a pass bound it instead. goja gives no options to regexp2, so
+// liftBacktracking takes away regexp2's bound on backtracking: goja takes a match that needs more for no match at all,
+// a wrong answer instead of none. The time and memory of a pass bound it instead. goja gives no options to regexp2, so
 // that this can be set for the whole process only. Whoever runs passes in a process of his own gets it with the first
 // one, and right answers; what he compiles by regexp2 (v2) before that, or with an option, is not affected.
 var liftBacktracking = sync.OnceFunc(func() { regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1 })

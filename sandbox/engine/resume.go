@@ -10,12 +10,13 @@ import (
 
 // A pass that ended because calls are made, or decided on, between it and the next one can leave its runtime where it
 // stands: the next pass then delivers what settled since, instead of replaying all that went before. It is the same
-// runtime doing the same things in the same order, so that nobody can tell; only replaying costs more the longer the log
-// is. The runtime stays for seconds, in a child that nothing else needs: an execution that waits longer keeps nothing.
+// runtime doing the same things in the same order, so that nobody can tell; only replaying costs more the longer the
+// log is. The runtime stays for seconds, in a child that nothing else needs: an execution that waits longer keeps
+// nothing.
 
-// Parkable: the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in the log than
-// it was recorded. What a step's function left behind beside its value is in no log: it is gone for the next pass, wherever
-// that runs.
+// Parkable: the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in the log
+// than it was recorded. What a step's function left behind beside its value is in no log: it is gone for the next pass,
+// wherever that runs.
 func (e *Engine) Parkable() bool {
 	return e.result.End == sandbox.Blocked && !e.result.Partial && e.fatal == nil && !e.stopped.Load() && !e.suspended && !e.closed &&
 		!e.refreshed && !e.stepped && e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0

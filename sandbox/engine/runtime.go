@@ -103,8 +103,8 @@ func (e *Engine) newRuntime() error {
 	return e.js.kit.Get("host").ToObject(e.vm).Set("start", e.pass.Start)
 }
 
-// build runs the prelude, which must see nothing of the pass but its connectors and its mode: a child builds the runtime of
-// the next pass while it has nothing to do.
+// build runs the prelude, which must see nothing of the pass but its connectors and its mode: a child builds the
+// runtime of the next pass while it has nothing to do.
 func (e *Engine) build() error {
 	vm := e.vm
 	if err := e.useUTC(); err != nil {

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/dop251/goja"
 
-// lazyModules are the parts of the prelude that run when a program first names something of theirs: globals, and methods of
-// iterators.
+// lazyModules are the parts of the prelude that run when a program first names something of theirs: globals, and
+// methods of iterators.
 var lazyModules = []struct {
 	name      string
 	globals   []string

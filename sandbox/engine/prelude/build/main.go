@@ -1,4 +1,5 @@
-// Command build bundles the prelude's sources into dist, lowered for goja. Run it from sandbox/engine/prelude after `npm ci`.
+// Command build bundles the prelude's sources into dist, lowered for goja. Run it from sandbox/engine/prelude after
+// `npm ci`.
 package main
 
 import (
