@@ -83,7 +83,8 @@ func (c *child) serve() bool {
 // pass runs one pass: the body says which.
 func (c *child) pass(body []byte, run func(body []byte) sandbox.Result) bool {
 	c.mu.Lock()
-	c.pending, c.admission, c.inline = map[int]chan sandbox.Settlement{}, make(chan sandbox.Admission, 1), map[string]sandbox.Admission{}
+	c.pending, c.admission = map[int]chan sandbox.Settlement{}, make(chan sandbox.Admission, 1)
+	c.inline = map[string]sandbox.Admission{}
 	c.mu.Unlock()
 	answers := make(chan bool)
 	go c.listen(answers)
@@ -193,7 +194,8 @@ func (c *child) watched(e *engine.Engine, park bool, run func() (sandbox.Result,
 	defer stop()
 	result, err := run()
 	if err != nil {
-		return sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: &sandbox.Failure{Kind: sandbox.Crashed, Message: "The sandbox failed: " + err.Error()}}
+		failure := &sandbox.Failure{Kind: sandbox.Crashed, Message: "The sandbox failed: " + err.Error()}
+		return sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
 	}
 	if park && e.Parkable() {
 		c.parked, result.Parked = e, true

@@ -26,7 +26,8 @@ func machineMemory() int64 {
 	}
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, _ := os.ReadFile(path)
-		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit > 0 && (total == 0 || limit < total) {
+		limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		if err == nil && limit > 0 && (total == 0 || limit < total) {
 			total = limit
 		}
 	}

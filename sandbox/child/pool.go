@@ -313,7 +313,8 @@ func (x *Pool) spawn() (*process, error) {
 func (x *Pool) checkLayers(layers []harden.Layer) error {
 	for _, first := range x.layers {
 		if layer := layerOf(layers, first.Name); first.Active && !layer.Active {
-			return fmt.Errorf("the sandbox layer %q, which the first child has, is missing: %s", layer.Name, layer.Detail)
+			const missing = "the sandbox layer %q, which the first child has, is missing: %s"
+			return fmt.Errorf(missing, layer.Name, layer.Detail)
 		}
 	}
 	return nil

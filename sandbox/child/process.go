@@ -46,7 +46,8 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 	if namespaces {
 		mode = "namespaces"
 	}
-	cmd := &exec.Cmd{Path: self, Args: []string{childName, fmt.Sprintf("memory=%d", memory), mode}, Env: []string{}, Dir: "/"}
+	args := []string{childName, fmt.Sprintf("memory=%d", memory), mode}
+	cmd := &exec.Cmd{Path: self, Args: args, Env: []string{}, Dir: "/"}
 	p := &process{cmd: cmd, memory: memory, stderr: &tail{}, exited: make(chan struct{})}
 	cmd.Stderr = p.stderr
 	in, err := cmd.StdinPipe()
@@ -116,7 +117,9 @@ func (p *process) end() string {
 }
 
 // run drives a pass. healthy says whether the child may serve another.
-func (p *process) run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (result sandbox.Result, healthy bool, err error) {
+func (p *process) run(
+	ctx context.Context, pass sandbox.Pass, host sandbox.Host,
+) (result sandbox.Result, healthy bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newSession(ctx, p, pass, host)
@@ -135,7 +138,8 @@ func (p *process) run(ctx context.Context, pass sandbox.Pass, host sandbox.Host)
 				p.before = loggedCalls{}
 			}
 			healthy = p.link.send(frameResult, struct{}{}) == nil
-			return result, healthy && (result.Failure == nil || !result.Stopped || endsCleanly(result.Failure.Kind)), nil
+			sound := result.Failure == nil || !result.Stopped || endsCleanly(result.Failure.Kind)
+			return result, healthy && sound, nil
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -178,7 +182,8 @@ func (p *process) overdue() *sandbox.Failure {
 // endsCleanly: the runtime ended in an orderly way, so that the child is none the worse for it.
 func endsCleanly(k sandbox.FailureKind) bool {
 	switch k {
-	case sandbox.TooLarge, sandbox.NotSerializable, sandbox.BudgetExceeded, sandbox.Diverged, sandbox.Deadlock, sandbox.Thrown, sandbox.SyntaxError:
+	case sandbox.TooLarge, sandbox.NotSerializable, sandbox.BudgetExceeded, sandbox.Diverged, sandbox.Deadlock,
+		sandbox.Thrown, sandbox.SyntaxError:
 		return true
 	}
 	return false
@@ -187,7 +192,8 @@ func endsCleanly(k sandbox.FailureKind) bool {
 // classify tells why a child ended by its exit code and its last words.
 func classify(state *os.ProcessState, words string) *sandbox.Failure {
 	switch {
-	case state.ExitCode() == exitMemory, strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"):
+	case state.ExitCode() == exitMemory,
+		strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"):
 		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage}
 	case state.ExitCode() == exitTime:
 		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}

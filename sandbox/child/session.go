@@ -24,8 +24,9 @@ type session struct {
 	deadline int64 // of the pass, epoch milliseconds
 	pass     sandbox.Pass
 	earlier  map[int]*signals.Entry // see issuedBefore
-	admitted map[int]*admitted      // by seq; this and what else has no lock is for the goroutine that answers, and passes on with turn
-	started  int                    // inline calls that no earlier pass made
+	// admitted is by seq; it and what else has no lock is for the goroutine that answers, and passes on with turn.
+	admitted map[int]*admitted
+	started  int // inline calls that no earlier pass made
 	mu       sync.Mutex
 	issued   []*inlineCall // in the order in which they were started
 	open     int           // of these, not settled
@@ -120,7 +121,8 @@ func readCall(body []byte) (c sandbox.Call, err error) {
 	case len(c.Connector) > sandbox.MaxName || len(c.Method) > sandbox.MaxName:
 		return c, fmt.Errorf("the sandbox child names call %d in more than %d bytes", c.Seq, sandbox.MaxName)
 	case c.Connector == sandbox.StepConnector || (c.Connector == sandbox.PlatformConnector) != (c.Seq < 0):
-		return c, fmt.Errorf("the sandbox child asks about %[2]s.%[3]s as call %[1]d, as no engine numbers it", c.Seq, c.Connector, c.Method)
+		const misnumbered = "the sandbox child asks about %s.%s as call %d, as no engine numbers it"
+		return c, fmt.Errorf(misnumbered, c.Connector, c.Method, c.Seq)
 	}
 	return c, nil
 }
@@ -136,7 +138,8 @@ func (s *session) admit(body []byte) error {
 		return fmt.Errorf("the sandbox child asks about call %d again", c.Seq)
 	}
 	if s.full() {
-		return s.p.link.send(frameAdmission, sandbox.Admission{Refused: &signals.CallError{Message: "This execution made too many calls."}})
+		refused := &signals.CallError{Message: "This execution made too many calls."}
+		return s.p.link.send(frameAdmission, sandbox.Admission{Refused: refused})
 	}
 	return s.p.link.send(frameAdmission, s.learn(c, nil))
 }
@@ -216,7 +219,8 @@ func (s *session) madeAnew(c sandbox.Call) (*signals.Entry, error) {
 	switch {
 	case !earlier:
 		return nil, nil
-	case e != nil && s.pass.Refresh && e.Ephemeral && e.Connector == c.Connector && e.Method == c.Method && engine.SameJSON(e.Args, c.Args):
+	case e != nil && s.pass.Refresh && e.Ephemeral &&
+		e.Connector == c.Connector && e.Method == c.Method && engine.SameJSON(e.Args, c.Args):
 		return e, nil
 	}
 	return nil, fmt.Errorf("the sandbox child makes call %d again", c.Seq)
@@ -281,7 +285,8 @@ func fits(l sandbox.Limits, value json.RawMessage) bool {
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.
 func (s *session) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 	s.p.end()
-	r := sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: classify(s.p.cmd.ProcessState, s.p.stderr.String())}
+	failure := classify(s.p.cmd.ProcessState, s.p.stderr.String())
+	r := sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
 	select {
 	case r.Failure = <-overdue:
 	default:
@@ -296,7 +301,10 @@ func (s *session) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 
 // entry records the call; a result that came after the deadline is none, whichever of both the child noticed first.
 func (c *inlineCall) entry(deadline int64) signals.Entry {
-	e := signals.Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position, At: time.Now().UnixMilli()}
+	e := signals.Entry{
+		ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position,
+		At: time.Now().UnixMilli(),
+	}
 	if c.settlement == nil || c.settlement.Escalate || c.at > deadline {
 		e.Dropped, e.Error = true, sandbox.DroppedError()
 		return e

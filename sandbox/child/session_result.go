@@ -146,6 +146,9 @@ func (s *session) step(e *signals.Entry) error {
 		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, sandbox.MaxName)
 	}
 	s.admitted[e.ID] = &admitted{reported: true}
-	*e = signals.Entry{ID: e.ID, Connector: sandbox.StepConnector, Method: e.Method, Value: e.Value, Error: e.Error, At: e.At, Class: "read", Nested: e.Nested, Position: e.Position}
+	*e = signals.Entry{
+		ID: e.ID, Connector: sandbox.StepConnector, Method: e.Method, Value: e.Value, Error: e.Error, At: e.At,
+		Class: signals.Read, Nested: e.Nested, Position: e.Position,
+	}
 	return nil
 }

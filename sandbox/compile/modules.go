@@ -103,17 +103,21 @@ func moduleLoader(source string, modules map[string]string) (string, *sandbox.Fa
 	if dynamic {
 		fmt.Fprintf(&b, "function require(name){return %s(name)}", importName)
 	}
-	fmt.Fprintf(&b, "function %s(name){const c=%s.c??=Object.create(null);if(c[name])return c[name].exports;const table={__proto__:null", importName, importName)
+	fmt.Fprintf(&b, "function %s(name){const c=%s.c??=Object.create(null);if(c[name])return c[name].exports;"+
+		"const table={__proto__:null", importName, importName)
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		result := api.Transform(modules[name], api.TransformOptions{
-			Loader: api.LoaderTS, Format: api.FormatCommonJS, Target: api.ESNext, Supported: supported, Charset: api.CharsetUTF8, LogLevel: api.LogLevelSilent,
+			Loader: api.LoaderTS, Format: api.FormatCommonJS, Target: api.ESNext, Supported: supported,
+			Charset: api.CharsetUTF8, LogLevel: api.LogLevelSilent,
 		})
 		if len(result.Errors) > 0 {
-			return "", &sandbox.Failure{Kind: sandbox.SyntaxError, Message: fmt.Sprintf("SyntaxError in module %q: %s", name, result.Errors[0].Text)}
+			message := fmt.Sprintf("SyntaxError in module %q: %s", name, result.Errors[0].Text)
+			return "", &sandbox.Failure{Kind: sandbox.SyntaxError, Message: message}
 		}
 		fmt.Fprintf(&b, ",%q:function(module,exports,require){%s\n}", name, result.Code)
 	}
-	fmt.Fprintf(&b, "};const f=table[name];if(!f)throw new Error('No such module \"'+name+'\". Programs reach the outside through the connectors, which are globals.');"+
+	fmt.Fprintf(&b, "};const f=table[name];if(!f)throw new Error('No such module \"'+name+'\". "+
+		"Programs reach the outside through the connectors, which are globals.');"+
 		"const m=c[name]={exports:{}};f(m,m.exports,%s);"+
 		"if(!m.exports.__esModule)m.exports=Object.assign({default:m.exports},m.exports);return m.exports}", importName)
 	return b.String(), nil

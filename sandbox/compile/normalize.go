@@ -147,7 +147,8 @@ func syntaxFailure(m api.Message, modules map[string]string) *sandbox.Failure {
 	if importLine.MatchString(m.Location.LineText) {
 		f.Message = "SyntaxError: import is not available in programs; use the connectors, which are globals"
 		if len(modules) > 0 {
-			f.Message = "SyntaxError: only these modules can be imported: " + strings.Join(slices.Sorted(maps.Keys(modules)), ", ")
+			names := strings.Join(slices.Sorted(maps.Keys(modules)), ", ")
+			f.Message = "SyntaxError: only these modules can be imported: " + names
 		}
 	}
 	return f

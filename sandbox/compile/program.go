@@ -50,7 +50,8 @@ func compile(code string, modules map[string]string, name string) (*Program, *sa
 func assemble(out transformed, loader, name string) (p *Program, failure *sandbox.Failure) {
 	defer func() {
 		if recover() != nil {
-			p, failure = nil, &sandbox.Failure{Kind: sandbox.SyntaxError, Message: "SyntaxError: the program cannot be compiled"}
+			const message = "SyntaxError: the program cannot be compiled"
+			p, failure = nil, &sandbox.Failure{Kind: sandbox.SyntaxError, Message: message}
 		}
 	}()
 	tree, err := parseLowered(out, loader, name)
@@ -74,8 +75,10 @@ func assemble(out transformed, loader, name string) (p *Program, failure *sandbo
 }
 
 func parseLowered(out transformed, loader, name string) (*ast.Program, error) {
-	text := "(function(){" + out.code + "\n;return " + mainName + ";" + loader + "})()\n//# sourceMappingURL=" + name + ".map"
-	return parser.ParseFile(nil, name, text, 0, parser.WithSourceMapLoader(func(string) ([]byte, error) { return out.smap, nil }))
+	text := "(function(){" + out.code + "\n;return " + mainName + ";" + loader + "})()\n" +
+		"//# sourceMappingURL=" + name + ".map"
+	load := func(string) ([]byte, error) { return out.smap, nil }
+	return parser.ParseFile(nil, name, text, 0, parser.WithSourceMapLoader(load))
 }
 
 // unparsed explains what goja's parser refuses; its positions are those of the transformed text.
@@ -218,7 +221,8 @@ func declared(s ast.Statement) (name unistring.String, function, ok bool) {
 	default:
 		return "", false, false
 	}
-	if id, isName := bindings[0].Target.(*ast.Identifier); isName && len(bindings) == 1 && isFunction(bindings[0].Initializer) {
+	id, isName := bindings[0].Target.(*ast.Identifier)
+	if isName && len(bindings) == 1 && isFunction(bindings[0].Initializer) {
 		return id.Name, true, true
 	}
 	return "", false, true

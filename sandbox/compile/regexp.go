@@ -47,7 +47,8 @@ func flattenSets(pattern string) (string, error) {
 		switch {
 		case c == '\\' && i+1 < len(pattern):
 			if depth > 0 && pattern[i+1] == 'q' {
-				return "", fmt.Errorf("Invalid regular expression: /%s/v: string literals in classes are not supported", pattern)
+				return "", fmt.Errorf("Invalid regular expression: /%s/v: "+
+					"string literals in classes are not supported", pattern)
 			}
 			b.WriteString(pattern[i : i+2])
 			i++
@@ -55,7 +56,8 @@ func flattenSets(pattern string) (string, error) {
 		case c == '[':
 			if depth++; depth > 1 {
 				if strings.HasPrefix(pattern[i:], "[^") {
-					return "", fmt.Errorf("Invalid regular expression: /%s/v: a negated class inside a class is not supported", pattern)
+					return "", fmt.Errorf("Invalid regular expression: /%s/v: "+
+						"a negated class inside a class is not supported", pattern)
 				}
 				continue
 			}
@@ -142,15 +144,20 @@ var derived = map[string]string{
 }
 
 var emoji = map[string]string{
-	"Emoji": "Emoji", "Emoji_Component": "Emoji_Component", "EComp": "Emoji_Component", "Emoji_Modifier": "Emoji_Modifier", "EMod": "Emoji_Modifier",
-	"Emoji_Modifier_Base": "Emoji_Modifier_Base", "EBase": "Emoji_Modifier_Base", "Emoji_Presentation": "Emoji_Presentation",
-	"EPres": "Emoji_Presentation", "Extended_Pictographic": "Extended_Pictographic", "ExtPict": "Extended_Pictographic", "Math": "Math",
+	"Emoji": "Emoji", "Emoji_Component": "Emoji_Component", "EComp": "Emoji_Component",
+	"Emoji_Modifier": "Emoji_Modifier", "EMod": "Emoji_Modifier",
+	"Emoji_Modifier_Base": "Emoji_Modifier_Base", "EBase": "Emoji_Modifier_Base",
+	"Emoji_Presentation": "Emoji_Presentation", "EPres": "Emoji_Presentation",
+	"Extended_Pictographic": "Extended_Pictographic", "ExtPict": "Extended_Pictographic", "Math": "Math",
 }
 
 var scriptNames = map[string]string{
-	"Latn": "Latin", "Grek": "Greek", "Cyrl": "Cyrillic", "Hani": "Han", "Hira": "Hiragana", "Kana": "Katakana", "Hang": "Hangul",
-	"Arab": "Arabic", "Hebr": "Hebrew", "Thai": "Thai", "Deva": "Devanagari", "Armn": "Armenian", "Geor": "Georgian", "Zyyy": "Common",
-	"Zinh": "Inherited", "Beng": "Bengali", "Taml": "Tamil", "Telu": "Telugu", "Ethi": "Ethiopic", "Khmr": "Khmer", "Mong": "Mongolian",
+	"Latn": "Latin", "Grek": "Greek", "Cyrl": "Cyrillic", "Hani": "Han", "Hira": "Hiragana",
+	"Kana": "Katakana", "Hang": "Hangul",
+	"Arab": "Arabic", "Hebr": "Hebrew", "Thai": "Thai", "Deva": "Devanagari", "Armn": "Armenian",
+	"Geor": "Georgian", "Zyyy": "Common",
+	"Zinh": "Inherited", "Beng": "Bengali", "Taml": "Tamil", "Telu": "Telugu", "Ethi": "Ethiopic",
+	"Khmr": "Khmer", "Mong": "Mongolian",
 }
 
 func propertyName(name string) (string, error) {
@@ -237,7 +244,8 @@ func (w *literals) walk(v reflect.Value) {
 
 // rewrite changes a literal in place, or gives what stands for it.
 func (w *literals) rewrite(literal *ast.RegExpLiteral) ast.Expression {
-	if !strings.ContainsAny(literal.Flags, "dv") && !strings.Contains(literal.Pattern, `\p{`) && !strings.Contains(literal.Pattern, `\P{`) {
+	properties := strings.Contains(literal.Pattern, `\p{`) || strings.Contains(literal.Pattern, `\P{`)
+	if !strings.ContainsAny(literal.Flags, "dv") && !properties {
 		return nil
 	}
 	pattern, flags, indices, err := RewriteRegExp(literal.Pattern, literal.Flags)
@@ -245,7 +253,8 @@ func (w *literals) rewrite(literal *ast.RegExpLiteral) ast.Expression {
 	case err != nil:
 		if w.failure == nil {
 			at := w.file.Position(int(literal.Idx) - w.file.Base())
-			w.failure = &sandbox.Failure{Kind: sandbox.SyntaxError, Message: "SyntaxError: " + err.Error(), Position: &signals.Position{Line: max(1, at.Line-1), Column: at.Column}}
+			w.failure = &sandbox.Failure{Kind: sandbox.SyntaxError, Message: "SyntaxError: " + err.Error()}
+			w.failure.Position = &signals.Position{Line: max(1, at.Line-1), Column: at.Column}
 		}
 	case indices:
 		return newRegExp(literal)

@@ -46,7 +46,8 @@ func (e *Engine) jsStep(f goja.FunctionCall) goja.Value {
 	}
 	name := f.Argument(0).String()
 	if len(name) > sandbox.MaxName {
-		return e.rejected(fmt.Sprintf("codemode.step takes a name of at most %d bytes, not one of %d.", sandbox.MaxName, len(name)))
+		const tooLong = "codemode.step takes a name of at most %d bytes, not one of %d."
+		return e.rejected(fmt.Sprintf(tooLong, sandbox.MaxName, len(name)))
 	}
 	c := &call{Call: sandbox.Call{Connector: sandbox.StepConnector, Method: name}}
 	promise := e.issue(c)
@@ -170,9 +171,10 @@ func (e *Engine) check(c *call, connector, name string, args json.RawMessage) {
 		return
 	}
 	if !SameJSON(c.Args, args) {
-		e.abort(&sandbox.Failure{Kind: sandbox.Diverged, Seq: c.Seq, Message: fmt.Sprintf("Codemode replay divergence at %s: %s.%s was called with "+
+		message := fmt.Sprintf("Codemode replay divergence at %s: %s.%s was called with "+
 			"different arguments than the recorded run. Arguments must be deterministic across replays. "+
-			"Wrap nondeterministic inputs in codemode.step(name, fn).", stepName(c.Seq), connector, name)})
+			"Wrap nondeterministic inputs in codemode.step(name, fn).", stepName(c.Seq), connector, name)
+		e.abort(&sandbox.Failure{Kind: sandbox.Diverged, Seq: c.Seq, Message: message})
 	}
 }
 
@@ -239,7 +241,7 @@ func (e *Engine) replay(entry *signals.Entry) error {
 	}
 	c := e.calls[entry.ID]
 	if c == nil {
-		return e.diverge(entry.ID, fmt.Sprintf("expected %s.%s, which the program did not call this time", entry.Connector, entry.Method))
+		return e.diverge(entry.ID, notCalled(entry.Connector, entry.Method))
 	}
 	e.cursor++
 	if entry.Ephemeral && e.pass.Refresh {

@@ -143,7 +143,8 @@ func (e *Engine) Suits(pass sandbox.Pass) bool {
 func (e *Engine) Take(ctx context.Context, pass sandbox.Pass) {
 	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.WithDefaults(), time.Now()
 	e.clock, e.random = pass.Start, seeded(pass.Seed)
-	e.calls, e.recorded, e.open, e.running, e.timers = map[int]*call{}, map[int]*signals.Entry{}, map[int]sandbox.OpenCall{}, map[int]*call{}, map[int]*timer{}
+	e.calls, e.running, e.timers = map[int]*call{}, map[int]*call{}, map[int]*timer{}
+	e.recorded, e.open = map[int]*signals.Entry{}, map[int]sandbox.OpenCall{}
 	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)
 	e.console = console{skip: pass.Lines, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
 	for i := range pass.Log {
@@ -232,7 +233,8 @@ func (e *Engine) failureOf(err error) *sandbox.Failure {
 	case errors.As(err, &overflow):
 		return &sandbox.Failure{Kind: sandbox.StackOverflow, Message: "RangeError: Maximum call stack size exceeded"}
 	case e.expired.Load() && e.Heavy != nil && e.Heavy():
-		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: "Execution timed out while it used much memory. Work on less at once: read in pages, and keep only what you need."}
+		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: "Execution timed out while it used much memory. " +
+			"Work on less at once: read in pages, and keep only what you need."}
 	case e.expired.Load():
 		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
 	}
@@ -349,7 +351,7 @@ func (e *Engine) goLive() error {
 	if e.unseen > 0 {
 		for seq, o := range e.open {
 			if e.calls[seq] == nil {
-				return e.diverge(seq, fmt.Sprintf("expected %s.%s, which the program did not call this time", o.Connector, o.Method))
+				return e.diverge(seq, notCalled(o.Connector, o.Method))
 			}
 		}
 	}
@@ -437,7 +439,8 @@ func (e *Engine) deliverNext() (bool, error) {
 	}
 	if t != nil {
 		e.since++
-		return true, e.fire(t, t.due, true) // on time, however late this machine is: the order of timers must not hang on its load
+		// On time, however late this machine is: the order of timers must not hang on its load.
+		return true, e.fire(t, t.due, true)
 	}
 	return false, nil
 }
@@ -478,7 +481,8 @@ func (e *Engine) endOpen() error {
 	case len(e.queue)+len(e.ready) > 0:
 		e.result.End = sandbox.More
 	default:
-		e.abort(&sandbox.Failure{Kind: sandbox.Deadlock, Message: "The program can never finish: it awaits a promise that nothing will settle. " +
+		e.abort(&sandbox.Failure{Kind: sandbox.Deadlock, Message: "The program can never finish: " +
+			"it awaits a promise that nothing will settle. " +
 			"Check for a resolve that is never called, or a promise that waits for itself."})
 		return errStopped
 	}
@@ -487,9 +491,14 @@ func (e *Engine) endOpen() error {
 
 // diverge ends the pass because the program did something else than the log says.
 func (e *Engine) diverge(seq int, what string) error {
-	e.abort(&sandbox.Failure{Kind: sandbox.Diverged, Seq: seq, Message: fmt.Sprintf("Codemode replay divergence at %s: %s. "+
-		"Code must be deterministic up to tool calls and steps. Wrap nondeterministic work in codemode.step(name, fn).", stepName(seq), what)})
+	message := fmt.Sprintf("Codemode replay divergence at %s: %s. Code must be deterministic up to tool calls and steps. "+
+		"Wrap nondeterministic work in codemode.step(name, fn).", stepName(seq), what)
+	e.abort(&sandbox.Failure{Kind: sandbox.Diverged, Seq: seq, Message: message})
 	return errStopped
+}
+
+func notCalled(connector, method string) string {
+	return fmt.Sprintf("expected %s.%s, which the program did not call this time", connector, method)
 }
 
 func stepName(seq int) string {

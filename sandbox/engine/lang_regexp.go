@@ -30,7 +30,8 @@ func (e *Engine) syntaxError(message string) goja.Value {
 // jsIndices matches a pattern again at a known place, to tell where its groups are: source, i, m, s, u, text, index.
 func (e *Engine) jsIndices(f goja.FunctionCall) goja.Value {
 	options := regexp2.ECMAScript
-	for i, option := range []regexp2.RegexOptions{regexp2.IgnoreCase, regexp2.Multiline, regexp2.Singleline, regexp2.Unicode} {
+	flags := []regexp2.RegexOptions{regexp2.IgnoreCase, regexp2.Multiline, regexp2.Singleline, regexp2.Unicode}
+	for i, option := range flags {
 		if f.Argument(i + 1).ToBoolean() {
 			options |= option
 		}

@@ -37,7 +37,8 @@ func (e *Engine) finish() sandbox.Result {
 // takeValue serializes the program's value; one that does not fit beside the rest waits for the next pass.
 func (e *Engine) takeValue() {
 	if s, ok := e.main.value.(goja.String); ok && s.Length() > maxFinalUnits {
-		e.fatal = &sandbox.Failure{Kind: sandbox.TooLarge, Subject: "The final result", Size: s.Length(), Limit: e.limits.ValueUnits}
+		e.fatal = &sandbox.Failure{Kind: sandbox.TooLarge, Subject: "The final result"}
+		e.fatal.Size, e.fatal.Limit = s.Length(), e.limits.ValueUnits
 		return
 	}
 	text, failure := e.encode(e.main.value)
@@ -67,8 +68,8 @@ func (e *Engine) fail() {
 	r.Stopped = true
 	for _, c := range e.running {
 		e.entries = append(e.entries, signals.Entry{
-			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(), Class: c.admission.Class,
-			Position: c.Position, Dropped: true, Error: sandbox.DroppedError(),
+			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(),
+			Class: c.admission.Class, Position: c.Position, Dropped: true, Error: sandbox.DroppedError(),
 		})
 	}
 }
@@ -116,7 +117,8 @@ func (e *Engine) thrown() *sandbox.Failure {
 		f.Position = e.issuedAt(e.main.value)
 	}
 	if strings.Contains(f.Message, "is not defined") {
-		f.Message += fmt.Sprintf(" (the only globals available in the sandbox are: %s)", strings.Join(append(append([]string{}, e.pass.Connectors...), "codemode"), ", "))
+		globals := append(slices.Clone(e.pass.Connectors), "codemode")
+		f.Message += fmt.Sprintf(" (the only globals available in the sandbox are: %s)", strings.Join(globals, ", "))
 	}
 	return f
 }

@@ -18,8 +18,9 @@ import (
 // than it was recorded. What a step's function left behind beside its value is in no log: it is gone for the next pass,
 // wherever that runs.
 func (e *Engine) Parkable() bool {
-	return e.result.End == sandbox.Blocked && !e.result.Partial && e.fatal == nil && !e.stopped.Load() && !e.suspended && !e.closed &&
-		!e.refreshed && !e.stepped && e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
+	return e.result.End == sandbox.Blocked && !e.result.Partial && e.fatal == nil &&
+		!e.stopped.Load() && !e.suspended && !e.closed && !e.refreshed && !e.stepped &&
+		e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
 }
 
 // Resume drives a parked runtime through the next pass, whose log holds only what settled since.
@@ -38,7 +39,8 @@ func (e *Engine) Resume(ctx context.Context, n Next) (sandbox.Result, error) {
 	}
 	e.blocked, e.gates, e.waiting, e.inline = nil, 0, 0, 0
 	e.entries, e.size, e.result = nil, 0, sandbox.Result{}
-	e.console = console{skip: n.Lines, count: e.console.count, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
+	e.console = console{skip: n.Lines, count: e.console.count}
+	e.console.maxBytes, e.console.maxLines = e.limits.ConsoleBytes, e.limits.ConsoleLines
 	return e.drive(func() error { return nil })
 }
 

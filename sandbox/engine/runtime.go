@@ -66,7 +66,8 @@ var Version = sync.OnceValue(func() string {
 		fmt.Fprintf(hash, "%s %d\n%s", path, len(text), text)
 	}
 	digest := hex.EncodeToString(hash.Sum(nil)[:4])
-	return fmt.Sprintf("goja %s, esbuild %s, prelude %d-%s, %s", gojaVersion, esbuildVersion, languageVersion, digest, runtime.GOARCH)
+	return fmt.Sprintf("goja %s, esbuild %s, prelude %d-%s, %s",
+		gojaVersion, esbuildVersion, languageVersion, digest, runtime.GOARCH)
 })
 
 // languageVersion is raised when Go code of this package changes what programs see: transform, regular expressions,
@@ -137,7 +138,8 @@ func (e *Engine) build() error {
 		}
 	}
 	exports := kit.Get("exports").ToObject(vm)
-	e.js.encode, e.js.describe, e.js.nameOf = method(exports, "encode"), method(exports, "describe"), method(exports, "nameOf")
+	e.js.encode, e.js.describe = method(exports, "encode"), method(exports, "describe")
+	e.js.nameOf = method(exports, "nameOf")
 	e.js.makeError, e.js.run = method(exports, "makeError"), method(exports, "run")
 	e.js.snippet = method(exports, "runSnippet")
 	return nil
@@ -171,11 +173,13 @@ var hostFunctions = []struct {
 	name string
 	call func(*Engine, goja.FunctionCall) goja.Value
 }{
-	{"issue", (*Engine).jsIssue}, {"step", (*Engine).jsStep}, {"snippet", (*Engine).jsSnippet}, {"print", (*Engine).jsPrint}, {"now", (*Engine).jsNow},
+	{"issue", (*Engine).jsIssue}, {"step", (*Engine).jsStep}, {"snippet", (*Engine).jsSnippet},
+	{"print", (*Engine).jsPrint}, {"now", (*Engine).jsNow},
 	{"random", (*Engine).jsRandom}, {"setTimer", (*Engine).jsSetTimer}, {"clearTimer", (*Engine).jsClearTimer},
 	{"load", (*Engine).jsLoad}, {"shelve", (*Engine).jsShelve},
 	{"parse", (*Engine).jsParse}, {"regexp", (*Engine).jsRegExp}, {"indices", (*Engine).jsIndices},
-	{"utf8", (*Engine).jsUTF8}, {"decodeText", (*Engine).jsDecodeText}, {"digest", (*Engine).jsDigest}, {"hmac", (*Engine).jsHMAC},
+	{"utf8", (*Engine).jsUTF8}, {"decodeText", (*Engine).jsDecodeText},
+	{"digest", (*Engine).jsDigest}, {"hmac", (*Engine).jsHMAC},
 	{"compare", (*Engine).jsCompare}, {"zone", (*Engine).jsZone},
 }
 

@@ -19,7 +19,8 @@ func (e *Engine) jsSnippet(f goja.FunctionCall) goja.Value {
 	name, source := f.Argument(0).String(), f.Argument(1).String()
 	depth := e.step.snippetDepth() + 1
 	if depth > maxSnippetDepth {
-		return e.rejected(fmt.Sprintf("Snippet %q is not run: snippets run one another more than %d deep.", name, maxSnippetDepth))
+		const tooDeep = "Snippet %q is not run: snippets run one another more than %d deep."
+		return e.rejected(fmt.Sprintf(tooDeep, name, maxSnippetDepth))
 	}
 	program, failure := e.compileSnippet(source)
 	if failure != nil {

@@ -125,7 +125,9 @@ func brokenPart(b []byte) int {
 	return n
 }
 
-var hashes = map[string]func() hash.Hash{"SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New}
+var hashes = map[string]func() hash.Hash{
+	"SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New,
+}
 
 // jsDigest takes the name of a hash and bytes.
 func (e *Engine) jsDigest(f goja.FunctionCall) goja.Value {

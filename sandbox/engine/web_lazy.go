@@ -10,7 +10,9 @@ var lazyModules = []struct {
 	iterators []string
 }{
 	{name: "url", globals: []string{"URL", "URLSearchParams"}},
-	{name: "events", globals: []string{"DOMException", "Event", "CustomEvent", "EventTarget", "AbortController", "AbortSignal"}},
+	{name: "events", globals: []string{
+		"DOMException", "Event", "CustomEvent", "EventTarget", "AbortController", "AbortSignal",
+	}},
 	{name: "text", globals: []string{"TextEncoder", "TextDecoder", "atob", "btoa", "Blob"}},
 	{name: "http", globals: []string{"Headers", "Request", "Response"}},
 	{name: "fetch"}, // loaded by the global of that name, if the connector "outbound" is there
@@ -21,7 +23,9 @@ var lazyModules = []struct {
 	{name: "disposable", globals: []string{"DisposableStack", "AsyncDisposableStack", "SuppressedError"}},
 	{
 		name: "iterator", globals: []string{"Iterator"},
-		iterators: []string{"map", "filter", "take", "drop", "flatMap", "reduce", "toArray", "forEach", "some", "every", "find"},
+		iterators: []string{
+			"map", "filter", "take", "drop", "flatMap", "reduce", "toArray", "forEach", "some", "every", "find",
+		},
 	},
 }
 

@@ -35,7 +35,8 @@ func setAttributes(cmd *exec.Cmd, namespaces bool) {
 	if !namespaces {
 		return
 	}
-	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID |
+		unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 }
@@ -57,9 +58,13 @@ var starts = sync.OnceValue(func() chan<- func() {
 // which forbids the rest.
 func Apply(memory int64, namespaces bool) []Layer {
 	layers := []Layer{
-		layer("namespaces", namespaces, "refused by the host", func() (string, error) { return "user, net, pid, mount, ipc, uts", emptyRoot() }),
+		layer("namespaces", namespaces, "refused by the host", func() (string, error) {
+			return "user, net, pid, mount, ipc, uts", emptyRoot()
+		}),
 		layer("rlimits", true, "", func() (string, error) { return "", setLimits(memory) }),
-		layer("no_new_privs", true, "", func() (string, error) { return "", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }),
+		layer("no_new_privs", true, "", func() (string, error) {
+			return "", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		}),
 		layer("landlock", true, "", restrictFiles),
 	}
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -83,7 +88,8 @@ func emptyRoot() error {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
 	const dir = "/tmp"
-	if err := unix.Mount("none", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=16k,mode=0555"); err != nil {
+	const harmless = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if err := unix.Mount("none", dir, "tmpfs", harmless, "size=16k,mode=0555"); err != nil {
 		return fmt.Errorf("mount an empty root: %w", err)
 	}
 	if err := unix.Chdir(dir); err != nil {
@@ -91,7 +97,7 @@ func emptyRoot() error {
 	}
 	// landlock's library lists the child's own threads; landlock then leaves nothing else of /proc readable.
 	if unix.Mkdir("proc", 0o555) == nil {
-		_ = unix.Mount("proc", "proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+		_ = unix.Mount("proc", "proc", "proc", harmless, "")
 	}
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("pivot to the empty root: %w", err)
@@ -99,7 +105,7 @@ func emptyRoot() error {
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return fmt.Errorf("leave the host's root: %w", err)
 	}
-	return unix.Mount("none", "/", "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=16k,mode=0555")
+	return unix.Mount("none", "/", "", unix.MS_REMOUNT|unix.MS_RDONLY|harmless, "size=16k,mode=0555")
 }
 
 // setLimits bounds the process itself; the watchdog is finer. Address space counts from what the Go runtime has
@@ -159,13 +165,15 @@ func restrictFiles() (string, error) {
 
 // allowed are the system calls that the Go runtime and a pipe need; all others fail.
 var allowed = []int{
-	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_LSEEK, unix.SYS_PPOLL,
-	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_BRK, unix.SYS_MINCORE,
-	unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY,
-	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_TGKILL, unix.SYS_GETTID, unix.SYS_GETPID,
-	unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_GETRANDOM, unix.SYS_GETRUSAGE, unix.SYS_SCHED_GETAFFINITY,
-	unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2, unix.SYS_FCNTL, unix.SYS_PIPE2,
-	unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ, unix.SYS_PRLIMIT64, unix.SYS_TIMER_CREATE, unix.SYS_TIMER_SETTIME, unix.SYS_TIMER_DELETE,
+	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_LSEEK,
+	unix.SYS_PPOLL, unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MREMAP,
+	unix.SYS_BRK, unix.SYS_MINCORE, unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_NANOSLEEP,
+	unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_RT_SIGACTION,
+	unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_TGKILL, unix.SYS_GETTID,
+	unix.SYS_GETPID, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_GETRANDOM,
+	unix.SYS_GETRUSAGE, unix.SYS_SCHED_GETAFFINITY, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL,
+	unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2, unix.SYS_FCNTL, unix.SYS_PIPE2, unix.SYS_SET_ROBUST_LIST,
+	unix.SYS_RSEQ, unix.SYS_PRLIMIT64, unix.SYS_TIMER_CREATE, unix.SYS_TIMER_SETTIME, unix.SYS_TIMER_DELETE,
 	unix.SYS_MEMBARRIER, unix.SYS_UNAME,
 }
 
@@ -179,10 +187,12 @@ func filterCalls() error {
 		bpf.LoadAbsolute{Off: 0, Size: 4}, // system call
 	}
 	for _, nr := range append(allowed, archAllowed...) {
-		program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(nr), SkipFalse: 1}, bpf.RetConstant{Val: seccompAllow})
+		program = append(program,
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(nr), SkipFalse: 1}, bpf.RetConstant{Val: seccompAllow})
 	}
 	program = append(program,
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1}, bpf.RetConstant{Val: seccompErrno | uint32(unix.ENOSYS)},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1},
+		bpf.RetConstant{Val: seccompErrno | uint32(unix.ENOSYS)},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE, SkipFalse: 3},
 		bpf.LoadAbsolute{Off: 16, Size: 4}, // flags, low half
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.CLONE_THREAD, SkipFalse: 1}, bpf.RetConstant{Val: seccompAllow},
@@ -198,7 +208,8 @@ func filterCalls() error {
 	}
 	prog := unix.SockFprog{Len: uint16(len(filters)), Filter: &filters[0]}
 	const setModeFilter, flagTsync = 1, 1
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, setModeFilter, flagTsync, uintptr(unsafe.Pointer(&prog))); errno != 0 {
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, setModeFilter, flagTsync, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
 		return fmt.Errorf("install the system call filter: %w", errno)
 	}
 	return nil
@@ -231,7 +242,8 @@ func TryToEscape() Probe {
 		_ = f.Close()
 		p.Write = "wrote into /tmp"
 	}
-	if c, err := net.DialTimeout("tcp", "127.0.0.1:1", time.Second); err == nil || strings.Contains(err.Error(), "refused") {
+	c, err := net.DialTimeout("tcp", "127.0.0.1:1", time.Second)
+	if err == nil || strings.Contains(err.Error(), "refused") {
 		p.Connect = fmt.Sprint("reached the network: ", c, err)
 	}
 	if err := syscall.Kill(os.Getppid(), 0); err == nil && os.Getppid() > 0 {

@@ -33,7 +33,8 @@ func (h *Host) Admit(c sandbox.Call) sandbox.Admission {
 	case strings.HasPrefix(c.Method, "a_"):
 		return sandbox.Admission{Gated: true, Approval: true, Class: "write"}
 	case h.Methods[c.Method] == nil && c.Method != "echo" && c.Method != "fresh":
-		return sandbox.Admission{Refused: &signals.CallError{Message: fmt.Sprintf("Tool %q not found on %s", c.Method, c.Connector)}}
+		message := fmt.Sprintf("Tool %q not found on %s", c.Method, c.Connector)
+		return sandbox.Admission{Refused: &signals.CallError{Message: message}}
 	}
 	return sandbox.Admission{Class: "read", Ephemeral: c.Method == "fresh"}
 }
@@ -82,7 +83,8 @@ func (d *Driver) Once() sandbox.Result {
 	d.t.Helper()
 	d.Pass.Open = nil
 	for _, c := range d.Open {
-		d.Pass.Open = append(d.Pass.Open, sandbox.OpenCall{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args})
+		open := sandbox.OpenCall{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args}
+		d.Pass.Open = append(d.Pass.Open, open)
 	}
 	r, err := d.Exec.Run(context.Background(), d.Pass, d.Host)
 	require.NoError(d.t, err)
@@ -108,7 +110,8 @@ func (d *Driver) Fold(e signals.Entry) {
 func (d *Driver) SettleOpen(i int) {
 	c := d.Open[i]
 	s := d.Settle(c)
-	d.Pass.Log = append(d.Pass.Log, signals.Entry{ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Value: s.Value, Error: s.Err,
+	d.Pass.Log = append(d.Pass.Log, signals.Entry{
+		ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Value: s.Value, Error: s.Err,
 		At: time.Now().UnixMilli(), Class: c.Class, Approval: c.Approval})
 	d.Open = append(d.Open[:i:i], d.Open[i+1:]...)
 }
