@@ -55,7 +55,7 @@ type Pass struct {
 	// Start is the virtual clock before the first delivery, in epoch milliseconds.
 	Start int64
 	// Modules are what the program may import: source by name. A change of them is a change of the engine: see
-	// ModulesVersion.
+	// compile.ModulesVersion.
 	Modules map[string]string
 	// Connectors are the namespaces that the program sees.
 	Connectors []string

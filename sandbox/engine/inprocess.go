@@ -9,7 +9,8 @@ import (
 )
 
 // InProcess runs passes in the calling process, without isolation: for tests, and for embedders whose programs are
-// trusted. The zero value is ready, and safe for concurrent use.
+// trusted. The zero value is ready, and safe for concurrent use. Programs see dates in UTC, whatever the process's own
+// zone; the first pass takes away regexp2's bound on backtracking, for all that the process compiles from then on.
 type InProcess struct {
 	programs compile.Cache
 }

@@ -59,7 +59,9 @@ func scriptName(path string) string { return strings.TrimSuffix(filepath.Base(pa
 
 // Version changes with everything that may change how a log replays. Go's mathematics differ between
 // architectures in the last bit.
-var Version = sync.OnceValue(func() string {
+func Version() string { return version() }
+
+var version = sync.OnceValue(func() string {
 	hash := sha256.New()
 	for _, path := range preludePaths() {
 		text, _ := preludeFiles.ReadFile(path)
@@ -70,8 +72,8 @@ var Version = sync.OnceValue(func() string {
 		gojaVersion, esbuildVersion, languageVersion, digest, runtime.GOARCH)
 })
 
-// languageVersion is raised when Go code of this package changes what programs see: transform, regular expressions,
-// JSON, host functions.
+// languageVersion is raised when Go code of this package or of package compile changes what programs see: transform,
+// regular expressions, JSON, host functions.
 const languageVersion = 2
 
 // The versions in go.mod; a test compares them. Build information would not do: test binaries have none.
