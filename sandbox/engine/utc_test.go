@@ -46,7 +46,7 @@ func TestProgramsSeeUTC(t *testing.T) {
 func datePrograms() map[string]string {
 	return map[string]string{
 		"instants": fmt.Sprintf("const given = %s;", dateValues) + describeDates,
-		"texts":    fmt.Sprintf("const given = %s;", texts()) + describeDates + "\nreturn [described, given.map((v) => Date.parse(v))]",
+		"texts":    fmt.Sprintf("return %s.map((v) => [+new Date(v), Date.parse(v)])", texts()),
 		"components": "const given = [[2024, 2, 10, 2, 30], [99, 0], [2024, 12, 1, -1], [2024, NaN], ['2024', '1'], [-1, 0, 1], [275760, 8, 13, 1]]; " +
 			"return given.map((args) => +new Date(...args))",
 		"setters": setters,
