@@ -10,6 +10,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -56,7 +57,7 @@ type Activities struct {
 // New fills in defaults.
 func New(o Options) *Activities {
 	if o.Executor == nil {
-		o.Executor = &sandbox.InProcess{}
+		o.Executor = &engine.InProcess{}
 	}
 	o.DataConverter = payload.Reader(o.DataConverter)
 	if o.InlineTimeout == 0 {

@@ -20,13 +20,15 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
 func testActivities(t *testing.T, methods ...connectors.Method) *Activities {
 	set, err := connectors.NewSet(context.Background(), []connectors.Connector{connectors.New("store", "", methods...)}, nil)
 	require.NoError(t, err)
-	return New(Options{Connectors: set, Executor: &sandbox.InProcess{}})
+	return New(Options{Connectors: set, Executor: &engine.InProcess{}})
 }
 
 func method(name string, class connectors.Class, execute func(connectors.Context, json.RawMessage) (any, error)) connectors.Method {
@@ -259,7 +261,7 @@ func TestOrderlyFailuresDoNotCountAsCrashes(t *testing.T) {
 	for name, failing := range map[string]func() error{
 		"no memory for a child": func() error { return errors.New("no memory for a child") },
 		"the pass panicked":     func() error { panic("a bug") },
-		"panicked: elsewhere":   func() error { panic(&sandbox.Panic{Value: "elsewhere", Stack: []byte("a stack")}) },
+		"panicked: elsewhere":   func() error { panic(&child.Panic{Value: "elsewhere", Stack: []byte("a stack")}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := testActivities(t)

@@ -11,7 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -49,7 +49,7 @@ func (a *Activities) begin(ctx context.Context, in signals.PassInput) *job {
 		defer func() {
 			if r := recover(); r != nil { // as the SDK does for an activity's own goroutine
 				stack := debug.Stack()
-				if p, ok := r.(*sandbox.Panic); ok {
+				if p, ok := r.(*child.Panic); ok {
 					r, stack = p.Value, p.Stack
 				}
 				activity.GetLogger(ctx).Error("A pass panicked", "panic", r, "stack", string(stack))

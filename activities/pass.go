@@ -14,6 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/compile"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -170,7 +171,7 @@ func (a *Activities) checkWorker(in signals.PassInput, missing []string) error {
 // version names all that may change how a log replays.
 func (a *Activities) version() string {
 	version := a.Executor.Version()
-	if modules := sandbox.ModulesVersion(a.Modules); modules != "" {
+	if modules := compile.ModulesVersion(a.Modules); modules != "" {
 		version += ", modules " + modules
 	}
 	return version

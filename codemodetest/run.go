@@ -15,14 +15,14 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 // Options of a test run. The zero value runs programs without connectors, and leaves what waits for a person to expire.
 type Options struct {
-	// Options are the worker's; of Worker only the interceptors are used. The executor is sandbox.InProcess unless one is
+	// Options are the worker's; of Worker only the interceptors are used. The executor is engine.InProcess unless one is
 	// given.
 	codemodeworker.Options
 	// Decide answers for the people who approve; nil says nothing.
@@ -45,7 +45,7 @@ type Result struct {
 func Run(t testing.TB, code string, o Options) Result {
 	t.Helper()
 	if o.Executor == nil {
-		o.Executor = &sandbox.InProcess{}
+		o.Executor = &engine.InProcess{}
 	}
 	plugin, err := codemodeworker.NewPlugin(o.Options)
 	if err != nil {

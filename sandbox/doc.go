@@ -1,9 +1,10 @@
-// Package sandbox runs one pass of one model-written program.
+// Package sandbox is the contract between who runs a pass of a program and who drives the passes.
 //
-// A pass is a pure function: of the code, of the log of what settled before, and of the answers of its Host. It holds no
-// right to an effect. Calls that may be repeated are made while it runs (inline); all others end it (gated), and
-// whoever drives the passes makes them in between. The rule of the package: same code and same log, same behaviour. It
-// knows no Temporal and no connectors.
+// A pass is a pure function: of the code, of the log of what settled before, and of the answers of its [Host]. It holds
+// no right to an effect. Calls that may be repeated are made while it runs (inline); all others end it (gated), and
+// whoever drives the passes makes them in between. An [Executor] runs passes: package engine in the calling process,
+// package child in hardened child processes. The rule of the package: it knows no JavaScript engine, no Temporal and no
+// connectors, so that whoever needs only its types builds nothing else.
 //
 // # What an engine must promise
 //
@@ -23,6 +24,6 @@
 //
 // Nothing irreversible happens inside a pass. Whatever a gated call, a pause or a final result was based on is recorded
 // already, because the pass had to end, and so hand over its log, before any of these could happen. If a worker dies in
-// a pass, only repeatable reads are lost and repeated. A stale pass, its worker cut off and then back, holds no right to
-// an effect, and its late result is refused.
+// a pass, only repeatable reads are lost and repeated. A stale pass, its worker cut off and then back, holds no right
+// to an effect, and its late result is refused.
 package sandbox

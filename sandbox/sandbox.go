@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -22,10 +23,17 @@ func WithWaiting(ctx context.Context, report func(waiting bool)) context.Context
 	return context.WithValue(ctx, waitingKey{}, report)
 }
 
+// ReportWaiting is for executors: it tells whoever asked by WithWaiting that the pass of ctx begins or ends to wait.
+func ReportWaiting(ctx context.Context, waiting bool) {
+	if report, ok := ctx.Value(waitingKey{}).(func(bool)); ok {
+		report(waiting)
+	}
+}
+
 // Host answers the calls of a running pass.
 type Host interface {
-	// Admit says how a call will be made. It is asked when a live call is issued or, of a method with EveryCall, when it is
-	// made. It does no I/O.
+	// Admit says how a call will be made. It is asked when a live call is issued or, of a method with EveryCall, when
+	// it is made. It does no I/O.
 	Admit(Call) Admission
 	// Call makes a call admitted as inline. At most Limits.Parallel run at once, and beside Admit.
 	Call(context.Context, Call) Settlement
@@ -47,7 +55,7 @@ type Pass struct {
 	// Start is the virtual clock before the first delivery, in epoch milliseconds.
 	Start int64
 	// Modules are what the program may import: source by name. A change of them is a change of the engine: see
-	// ModulesVersion.
+	// compile.ModulesVersion.
 	Modules map[string]string
 	// Connectors are the namespaces that the program sees.
 	Connectors []string
@@ -64,8 +72,8 @@ type Pass struct {
 	Lines  int
 	Limits Limits
 	// After names the state in which the pass before ended, As the one in which this one will: an executor may keep the
-	// runtime of a blocked pass under that name, and go on with it where Log begins with what it has seen. Names are never
-	// used again. Without them each pass replays Log in a new runtime; the results are the same.
+	// runtime of a blocked pass under that name, and go on with it where Log begins with what it has seen. Names are
+	// never used again. Without them each pass replays Log in a new runtime; the results are the same.
 	After, As string
 }
 
@@ -116,8 +124,8 @@ type Admission struct {
 	Class     signals.Class
 	Ephemeral bool
 	Timeout   time.Duration
-	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again in
-	// the same pass. Only inline calls have it.
+	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again
+	// in the same pass. Only inline calls have it.
 	EveryCall bool
 }
 
@@ -198,26 +206,20 @@ type Failure struct {
 	Position *signals.Position
 }
 
-func (l Limits) withDefaults() Limits {
-	l.Timeout = orElse(l.Timeout, 60*time.Second)
-	l.CPU = orElse(l.CPU, 30*time.Second)
-	l.Rollover = orElse(l.Rollover, 20*time.Second)
-	l.Parallel = orElse(l.Parallel, 16)
-	l.InlineCalls = orElse(l.InlineCalls, 10_000)
-	l.GatedCalls = orElse(l.GatedCalls, 1_000)
-	l.ValueUnits = orElse(l.ValueUnits, 1_000_000)
-	l.ValueBytes = orElse(l.ValueBytes, 1_900_000)
-	l.BufferBytes = orElse(l.BufferBytes, 1_000_000)
-	l.ResultBytes = orElse(l.ResultBytes, 1_500_000)
-	l.ConsoleBytes = orElse(l.ConsoleBytes, 256_000)
-	l.ConsoleLines = orElse(l.ConsoleLines, 10_000)
-	l.Stack = orElse(l.Stack, 2_000)
+// WithDefaults has a number for every limit.
+func (l Limits) WithDefaults() Limits {
+	l.Timeout = cmp.Or(l.Timeout, 60*time.Second)
+	l.CPU = cmp.Or(l.CPU, 30*time.Second)
+	l.Rollover = cmp.Or(l.Rollover, 20*time.Second)
+	l.Parallel = cmp.Or(l.Parallel, 16)
+	l.InlineCalls = cmp.Or(l.InlineCalls, 10_000)
+	l.GatedCalls = cmp.Or(l.GatedCalls, 1_000)
+	l.ValueUnits = cmp.Or(l.ValueUnits, 1_000_000)
+	l.ValueBytes = cmp.Or(l.ValueBytes, 1_900_000)
+	l.BufferBytes = cmp.Or(l.BufferBytes, 1_000_000)
+	l.ResultBytes = cmp.Or(l.ResultBytes, 1_500_000)
+	l.ConsoleBytes = cmp.Or(l.ConsoleBytes, 256_000)
+	l.ConsoleLines = cmp.Or(l.ConsoleLines, 10_000)
+	l.Stack = cmp.Or(l.Stack, 2_000)
 	return l
-}
-
-func orElse[T int | time.Duration](v, def T) T {
-	if v == 0 {
-		return def
-	}
-	return v
 }

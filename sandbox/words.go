@@ -1,11 +1,16 @@
 package sandbox
 
 import (
+	"fmt"
+
 	"github.com/temporal-codemode/codemode/signals"
 )
 
 // MaxMessage cuts the texts of errors, in bytes.
 const MaxMessage = 8192
+
+// MaxName bounds the names of connectors, methods, steps and errors, in bytes.
+const MaxName = 256
 
 // Refuse is the admission of a call that is not made.
 func Refuse(err error) Admission {
@@ -17,6 +22,24 @@ func Fail(err error) Settlement { return Settlement{Err: callError(err)} }
 
 func callError(err error) *signals.CallError {
 	return &signals.CallError{Message: signals.Cut(err.Error(), MaxMessage)}
+}
+
+// An executor in one process and one in two record the same of a call that does not end with its method's own answer.
+
+// DroppedError is what is recorded of a call that was cut off.
+func DroppedError() *signals.CallError {
+	return &signals.CallError{Message: "The pass was stopped before this call settled."}
+}
+
+// TooLargeToRecordError is what is recorded of a call whose value no log can hold.
+func TooLargeToRecordError() *signals.CallError {
+	return &signals.CallError{Message: "The result was too large to record"}
+}
+
+// NotReadAgainError is what is recorded of a read that was to be made anew and that its connector would not make
+// inline.
+func NotReadAgainError(c Call) *signals.CallError {
+	return &signals.CallError{Message: fmt.Sprintf("%s.%s could not be read again", c.Connector, c.Method)}
 }
 
 // PassFailure words the failure of a pass as outcomes show it; nil for one that did not fail.

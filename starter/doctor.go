@@ -14,7 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/internal/invocation"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 	"github.com/temporal-codemode/codemode/worker/config"
@@ -81,7 +81,7 @@ func checksAnswer(list []check) answer {
 // checkSandbox looks at this host; a worker on another one tells of its own when it starts.
 func checkSandbox() check {
 	result := check{Check: "sandbox"}
-	layers, err := codemodeworker.SandboxLayers(sandbox.IsolatedOptions{Children: 1})
+	layers, err := codemodeworker.SandboxLayers(child.Options{Children: 1})
 	if err != nil {
 		result.Detail, result.Fix = err.Error(), "programs cannot run in child processes on this host"
 		return result

@@ -14,9 +14,11 @@ import (
 	"syscall"
 
 	"github.com/temporal-codemode/codemode/internal/invocation"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 )
 
 func main() {
+	child.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	c := &cli{

@@ -26,6 +26,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/worker"
@@ -50,6 +52,7 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 func main() {
+	child.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	if err := run(ctx, os.Args[1:]); err != nil {

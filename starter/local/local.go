@@ -17,6 +17,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	"github.com/temporal-codemode/codemode/internal/ask"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -25,9 +26,10 @@ type Options struct {
 	// Connectors are the namespaces that programs see, Rules change their methods, as a worker's do.
 	Connectors []connectors.Connector
 	Rules      map[string][]connectors.Rule
-	// Executor runs the programs; nil runs each in a hardened child process, as Sandbox says.
+	// Executor runs the programs; nil runs each in a hardened child process, as Sandbox says, for which
+	// main begins with child.Main().
 	Executor sandbox.Executor
-	Sandbox  sandbox.IsolatedOptions
+	Sandbox  child.Options
 	Modules  map[string]string
 	Hints    map[string]string
 	// Timeout bounds a run, calls and timers included; 0 is 60 s.
@@ -54,7 +56,7 @@ type Runner struct {
 	loaded  *connectors.Set // as configured
 	offered *connectors.Set // without what needs approval
 	catalog *catalogue.Catalogue
-	own     *sandbox.Isolated // to be closed
+	own     *child.Pool // to be closed
 }
 
 // New loads the connectors.
@@ -74,7 +76,7 @@ func New(ctx context.Context, o Options) (*Runner, error) {
 	}
 	r.catalog = catalogue.New(r.offered)
 	if o.Executor == nil {
-		if r.own, err = sandbox.NewIsolated(o.Sandbox); err != nil {
+		if r.own, err = child.New(o.Sandbox); err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
 		r.options.Executor = r.own

@@ -12,7 +12,8 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/compile"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/local"
 )
@@ -39,7 +40,7 @@ func bank(flaky *int) connectors.Connector {
 
 func once(t *testing.T, code string, o local.Options) signals.Outcome {
 	t.Helper()
-	o.Connectors, o.Executor = append(o.Connectors, bank(new(int))), &sandbox.InProcess{}
+	o.Connectors, o.Executor = append(o.Connectors, bank(new(int))), &engine.InProcess{}
 	out, err := local.Run(t.Context(), code, o)
 	require.NoError(t, err)
 	return out
@@ -85,7 +86,7 @@ func TestOnceInAChild(t *testing.T) {
 }
 
 func TestOnceTool(t *testing.T) {
-	o, err := local.New(t.Context(), local.Options{Connectors: []connectors.Connector{bank(new(int))}, Executor: &sandbox.InProcess{}})
+	o, err := local.New(t.Context(), local.Options{Connectors: []connectors.Connector{bank(new(int))}, Executor: &engine.InProcess{}})
 	require.NoError(t, err)
 	tool, err := o.Tool(t.Context(), codemode.ToolOptions{})
 	require.NoError(t, err)
@@ -115,10 +116,10 @@ func TestNormalizeCodeKeepsTheMeaning(t *testing.T) {
 		"const x: number = 1; x":                  "async () => {\nconst x = 1;\n  return (x)\n}",
 		"syntax error(":                           "async () => {\nsyntax error(\n}",
 	} {
-		got := sandbox.NormalizeCode(code)
+		got := compile.NormalizeCode(code)
 		require.Equal(t, want, got, code)
 		if code != "syntax error(" {
-			require.Equal(t, got, sandbox.NormalizeCode(got), "it is the same when done again")
+			require.Equal(t, got, compile.NormalizeCode(got), "it is the same when done again")
 		}
 	}
 }
@@ -127,19 +128,19 @@ func FuzzNormalizeCode(f *testing.F) {
 	for _, code := range []string{"1+2", "const a = {b: [1]}; (a.b)", "if (1) 2; `x${1}`", "/* a */ (((1)))  /* b */", "'use strict'; 4", "async () => 5", "[1].map(x => x * 2)", "a: 1"} {
 		f.Add(code)
 	}
-	o, err := local.New(context.Background(), local.Options{Executor: &sandbox.InProcess{}, Timeout: 2 * time.Second})
+	o, err := local.New(context.Background(), local.Options{Executor: &engine.InProcess{}, Timeout: 2 * time.Second})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, code string) {
 		plain, err := o.Execute(context.Background(), code, codemode.ExecuteOptions{})
 		if err != nil || plain.Status != signals.Completed || len(plain.Result) == 0 { // esbuild drops statements like !0
 			t.Skip()
 		}
-		normal, err := o.Execute(context.Background(), sandbox.NormalizeCode(code), codemode.ExecuteOptions{})
+		normal, err := o.Execute(context.Background(), compile.NormalizeCode(code), codemode.ExecuteOptions{})
 		if strings.Contains(normal.Error, "SyntaxError") {
 			t.Skip() // the sandbox puts up with more than the language does
 		}
 		if err != nil || normal.Status != signals.Completed || len(normal.Result) > 0 && string(normal.Result) != string(plain.Result) {
-			t.Fatalf("%q gives %s, normalized %s gives %s %s", code, plain.Result, sandbox.NormalizeCode(code), normal.Result, normal.Error)
+			t.Fatalf("%q gives %s, normalized %s gives %s %s", code, plain.Result, compile.NormalizeCode(code), normal.Result, normal.Error)
 		}
 	})
 }
@@ -151,7 +152,7 @@ func ExampleRun() {
 	price := connectors.Func("price", "What an item costs.", connectors.Read, func(_ connectors.Context, o order) (int, error) { return len(o.Item), nil })
 	out, err := local.Run(context.Background(), `return await shop.price({item: "tea"}) + 1`, local.Options{
 		Connectors: []connectors.Connector{connectors.New("shop", "", price)},
-		Executor:   &sandbox.InProcess{}, // without it, programs run in hardened child processes
+		Executor:   &engine.InProcess{}, // without it, programs run in hardened child processes
 	})
 	fmt.Println(out.Status, string(out.Result), err)
 	// Output: completed 4 <nil>

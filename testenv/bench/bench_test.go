@@ -8,11 +8,14 @@ import (
 	"os"
 	"testing"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
-	if ok, err := child(os.Args); ok {
+	child.Main()
+	if ok, err := runAsPart(os.Args); ok {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

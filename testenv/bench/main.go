@@ -24,12 +24,15 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/temporal-codemode/codemode/sandbox/child"
 )
 
 func main() {
+	child.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if ok, err := child(os.Args); ok {
+	if ok, err := runAsPart(os.Args); ok {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -62,8 +65,8 @@ func main() {
 // offline are benchmarks that need no server.
 var offline = map[string]func(ctx context.Context, args []string, out io.Writer) error{"search": benchSearch, "discovery": benchDiscovery}
 
-// child does what a process of the bench is started for, if this is one.
-func child(args []string) (bool, error) {
+// runAsPart does what a process of the bench is started for, if this is one.
+func runAsPart(args []string) (bool, error) {
 	if len(args) != 3 {
 		return false, nil
 	}

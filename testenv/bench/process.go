@@ -20,7 +20,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
@@ -109,7 +109,7 @@ func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
 	}
 	o := codemodeworker.Options{Connectors: []connectors.Connector{store()}}
 	if c.InProcess {
-		o.Executor = &sandbox.InProcess{}
+		o.Executor = &engine.InProcess{}
 	}
 	return codemodeworker.New(context.Background(), t, o)
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -29,19 +31,19 @@ type sandboxRow struct {
 
 // benchSandbox measures passes alone, without a Temporal server.
 func benchSandbox(out io.Writer, asJSON bool) error {
-	warm, err := sandbox.NewIsolated(sandbox.IsolatedOptions{Children: 8})
+	warm, err := child.New(child.Options{Children: 8})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = warm.Close() }()
-	oneShot, err := sandbox.NewIsolated(sandbox.IsolatedOptions{Reuse: -1})
+	oneShot, err := child.New(child.Options{Reuse: -1})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = oneShot.Close() }()
 	var rows []sandboxRow
 	for _, part := range []func() ([]sandboxRow, error){
-		func() ([]sandboxRow, error) { return latency("in process", &sandbox.InProcess{}, 300, "") },
+		func() ([]sandboxRow, error) { return latency("in process", &engine.InProcess{}, 300, "") },
 		func() ([]sandboxRow, error) { return latency("warm child", warm, 300, "p50 ≤ 2 ms") },
 		func() ([]sandboxRow, error) { return latency("one-shot child", oneShot, 20, "") },
 		func() ([]sandboxRow, error) { return rates(warm) },
@@ -172,7 +174,7 @@ func replayHere(calls int) error {
 		raw := json.RawMessage(fmt.Sprintf(`{"i":%d}`, i))
 		p.Log = append(p.Log, signals.Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})
 	}
-	x := &sandbox.InProcess{}
+	x := &engine.InProcess{}
 	if err := runPass(x, tiny(0)); err != nil {
 		return err
 	}

@@ -8,11 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 )
 
 // TestMain lets this test binary play the parts, as the command itself does.
 func TestMain(m *testing.M) {
+	child.Main()
 	if role := os.Getenv(roleVariable); role != "" {
 		if err := play(context.Background(), role); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -22,9 +22,12 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox/child"
 )
 
 func main() {
+	child.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if role := os.Getenv(roleVariable); role != "" {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/testenv/conformance"
@@ -22,6 +24,7 @@ const (
 var onPurpose = map[string]string{}
 
 func TestMain(m *testing.M) {
+	child.Main()
 	if address := os.Getenv(conformance.WorkerEnv); address != "" {
 		if err := conformance.ServeWorker(address, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)

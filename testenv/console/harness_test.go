@@ -25,7 +25,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/console"
 	"github.com/temporal-codemode/codemode/testenv/server"
@@ -180,7 +180,7 @@ func open(t *testing.T, o console.Options) *desk {
 	t.Helper()
 	d := &desk{t: t, lab: &lab{}, runtime: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
 	w, err := codemodeworker.New(context.Background(), shared.client, codemodeworker.Options{
-		Runtime: d.runtime, Connectors: []connectors.Connector{d.lab.connector()}, Executor: &sandbox.InProcess{},
+		Runtime: d.runtime, Connectors: []connectors.Connector{d.lab.connector()}, Executor: &engine.InProcess{},
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())

@@ -8,11 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 )
 
 // TestMain lets this test binary play the worker and the tracker, as the command itself does.
 func TestMain(m *testing.M) {
+	child.Main()
 	if os.Getenv(roleVariable) != "" {
 		if err := run(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)

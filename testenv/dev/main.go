@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/temporal-codemode/codemode/testenv/tracker"
 )
 
@@ -26,6 +28,7 @@ type options struct {
 }
 
 func main() {
+	child.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx)

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -45,6 +47,7 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	child.Main()
 	if config := os.Getenv(childVariable); config != "" {
 		runChild(config)
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -234,7 +234,7 @@ func TestFiftyLargeCallsBlockedAtOnce(t *testing.T) {
 }
 
 // otherEngine pretends to be another version of the sandbox.
-type otherEngine struct{ sandbox.InProcess }
+type otherEngine struct{ engine.InProcess }
 
 func (*otherEngine) Version() string { return "another engine" }
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/temporal-codemode/codemode/sandbox/child"
+
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
@@ -33,6 +35,7 @@ const folder = "../../examples"
 var temporal client.Client
 
 func TestMain(m *testing.M) {
+	child.Main()
 	s, err := server.Start(context.Background(), server.Options{})
 	if err == nil {
 		quiet := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 	"github.com/temporal-codemode/codemode/worker/config"
 )
@@ -33,6 +34,7 @@ func shop() connectors.Connector {
 
 // A worker of its own for the runtime "default".
 func ExampleNew() {
+	child.Main() // first of all, in main: programs run in children, which are this binary
 	ctx := context.Background()
 	temporal, err := codemode.Dial(ctx, client.Options{})
 	if err != nil {
@@ -48,6 +50,7 @@ func ExampleNew() {
 
 // A runtime on a worker that has workflows of its own.
 func ExampleNewPlugin() {
+	child.Main() // first of all, in main
 	plugin, err := codemodeworker.NewPlugin(codemodeworker.Options{Runtime: "billing", Connectors: []connectors.Connector{shop()}})
 	if err != nil {
 		log.Fatal(err)
@@ -62,6 +65,7 @@ func ExampleNewPlugin() {
 
 // The stock worker in a program of your own.
 func ExampleRun() {
+	child.Main() // first of all, in main
 	config, err := config.Load("codemode.yaml")
 	if err != nil {
 		log.Fatal(err) // every mistake with its line

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/workflows"
 )
@@ -22,7 +22,8 @@ import (
 // which may have workflows and activities of its own beside it, but no dynamic activity. Given to client.Options.Plugins
 // it also serves every worker on that task queue made from the client, and knows the client's data converter.
 //
-// Connectors are loaded when the worker starts. Unlike NewWorker the plugin registers no search attributes; call
+// The main function of the program begins with child.Main() of package sandbox/child, or the worker does not start:
+// programs run in child processes, which are the same binary. Connectors are loaded when the worker starts. Unlike NewWorker the plugin registers no search attributes; call
 // EnsureSearchAttributes once where that is allowed. Replayers with the plugin replay executions.
 func NewPlugin(o Options) (*Plugin, error) {
 	if err := o.name(); err != nil {
@@ -61,7 +62,7 @@ func TaskQueue(runtime string) string {
 // closer is what a started worker has to give back.
 type closer struct {
 	set *connectors.Set
-	own *sandbox.Isolated // the executor, unless it came with the options
+	own *child.Pool // the executor, unless it came with the options
 }
 
 func (c *closer) close() error {
@@ -120,7 +121,7 @@ func (p *Plugin) start(ctx context.Context, o temporal.SimplePluginRunContextBef
 	}
 	at.set = set
 	if p.options.Executor == nil {
-		at.own, _ = options.Executor.(*sandbox.Isolated)
+		at.own, _ = options.Executor.(*child.Pool)
 	}
 	workflows.Register(registry{o.Registry})
 	options.activities(set, false).Register(registry{o.Registry})

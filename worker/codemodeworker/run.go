@@ -15,7 +15,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -78,7 +78,7 @@ func (w *Worker) serve(ctx context.Context, options Options, o RunOptions, faile
 		o.Log.Warn(fmt.Sprintf("the server has no search attributes %s and %s, and this worker may not add them: lists will be slower",
 			signals.AttributeRuntime, signals.AttributeStatus))
 	}
-	if x, ok := w.Executor.(*sandbox.Isolated); ok {
+	if x, ok := w.Executor.(*child.Pool); ok {
 		for _, layer := range x.Layers() {
 			if !layer.Active {
 				o.Log.Warn(fmt.Sprintf("the sandbox runs without %s: %s", layer.Name, layer.Detail))

@@ -2,6 +2,13 @@
 // worker that a team runs already ([NewPlugin]).
 //
 // Its rule: the zero value of [Options] serves the runtime "default" without connectors, and every default is production's.
+//
+// Programs run in child processes, which are the worker's own binary started again. So the main function of a worker, and
+// TestMain of tests that run one, begin with
+//
+//	child.Main()
+//
+// of package sandbox/child. Without it no worker starts.
 package codemodeworker
 
 import (
@@ -17,6 +24,8 @@ import (
 	"github.com/temporal-codemode/codemode/activities"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 	"github.com/temporal-codemode/codemode/workflows"
@@ -35,11 +44,11 @@ type Options struct {
 	OwnQueues []string
 	// Serve makes a worker that makes the calls of these connectors, which are among OwnQueues, and does nothing else.
 	Serve []string
-	// Executor runs the passes; nil runs each in a hardened child process, as Sandbox says. &sandbox.InProcess{} runs
-	// them in this process, for tests and for programs that are trusted.
+	// Executor runs the passes; nil runs each in a hardened child process, as Sandbox says, for which main begins with
+	// child.Main(). &engine.InProcess{} runs them in this process, for tests and for programs that are trusted.
 	Executor sandbox.Executor
 	// Sandbox configures the child processes.
-	Sandbox sandbox.IsolatedOptions
+	Sandbox child.Options
 	// Modules are what programs may import: JavaScript or TypeScript source by name. A paused execution goes on only on
 	// a worker with the same modules.
 	Modules map[string]string
@@ -76,7 +85,8 @@ type Worker struct {
 }
 
 // New loads the connectors and makes a worker that is ready to start. A mistake in names or rules is an error; a
-// connector that cannot be loaded is not: its methods answer with the reason.
+// connector that cannot be loaded is not: its methods answer with the reason. Main begins with child.Main(), or it is
+// child.ErrNoMain, unless there is another Executor.
 func New(ctx context.Context, c client.Client, o Options) (*Worker, error) {
 	set, err := o.load(ctx)
 	if err != nil {
@@ -116,7 +126,7 @@ func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
 		return nil, errors.Join(err, set.Close())
 	}
 	if o.Executor == nil && len(o.Serve) == 0 {
-		if o.Executor, err = sandbox.NewIsolated(o.Sandbox); err != nil {
+		if o.Executor, err = child.New(o.Sandbox); err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
 	}
@@ -151,7 +161,7 @@ func (o *Options) activities(set *connectors.Set, attributes bool) *activities.A
 
 // localPass lets passes run inside workflow tasks only where no program can end the worker.
 func localPass(o Options) time.Duration {
-	if _, isolated := o.Executor.(*sandbox.Isolated); !isolated {
+	if _, isolated := o.Executor.(*child.Pool); !isolated {
 		return -1
 	}
 	return o.LocalPass
@@ -170,14 +180,14 @@ func (w *Worker) Stop() {
 		each.Stop()
 	}
 	_ = w.Connectors.Close()
-	if x, ok := w.Executor.(*sandbox.Isolated); ok {
+	if x, ok := w.Executor.(*child.Pool); ok {
 		_ = x.Close()
 	}
 }
 
 // SandboxLayers tells which protections sandbox children have on this host, and why not the others.
-func SandboxLayers(o sandbox.IsolatedOptions) ([]sandbox.Layer, error) {
-	x, err := sandbox.NewIsolated(o)
+func SandboxLayers(o child.Options) ([]harden.Layer, error) {
+	x, err := child.New(o)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/connectors/outbound"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
@@ -33,7 +33,7 @@ type Config struct {
 	// Outbound lets programs fetch; nil: they cannot.
 	Outbound *Outbound
 	Limits   Limits
-	Sandbox  sandbox.IsolatedOptions
+	Sandbox  child.Options
 	// Modules are what programs may import: source by name.
 	Modules map[string]string
 	// Encryption required means that the worker does not start without keys; where they are, the environment says.

@@ -13,7 +13,8 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/connectors/outbound"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -93,7 +94,7 @@ sandbox: { reuse: off, children: 3, require: [seccomp] }
 	require.Equal(t, []string{"another"}, o.OwnQueues)
 	require.Len(t, o.Connectors, 4)
 	require.Len(t, o.Rules["tracker"], 5)
-	require.Equal(t, sandbox.IsolatedOptions{Memory: 256 << 20, Reuse: -1, Children: 3, Require: []string{"seccomp"}}, o.Sandbox)
+	require.Equal(t, child.Options{Memory: 256 << 20, Reuse: -1, Children: 3, Require: []string{"seccomp"}}, o.Sandbox)
 }
 
 func checkRules(t *testing.T, rules []connectors.Rule) {
@@ -234,8 +235,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"sandbox reuse", "sandbox: { reuse: -1 }", f + `1: "reuse" must be a whole number from 1 on, but is -1`},
 		{"sandbox children", "sandbox: { children: few }", f + `1: "children" must be a whole number from 1 on, but is "few"`},
 		{"sandbox require", "sandbox: { require: seccomp }", f + `1: "require" must be a list, but is "seccomp"`},
-		{"sandbox layer", "sandbox: { require: [walls] }", f + `1: "walls" is not a layer of the sandbox: use ` + strings.Join(sandbox.LayerNames, ", ")},
-		{"sandbox layer from a variable", `sandbox: { require: ["${SECRET}"] }`, f + `1: "${SECRET}" is not a layer of the sandbox: use ` + strings.Join(sandbox.LayerNames, ", ")},
+		{"sandbox layer", "sandbox: { require: [walls] }", f + `1: "walls" is not a layer of the sandbox: use ` + strings.Join(harden.LayerNames, ", ")},
+		{"sandbox layer from a variable", `sandbox: { require: ["${SECRET}"] }`, f + `1: "${SECRET}" is not a layer of the sandbox: use ` + strings.Join(harden.LayerNames, ", ")},
 
 		{"pass timeout", "limits: { passTimeout: soon }", f + `1: "passTimeout" must be a duration such as 90s, 15m, 24h or 7d, but is "soon"`},
 		{"negative timeout", "limits: { passTimeout: -1s }", f + `1: "passTimeout" must be a duration such as 90s, 15m, 24h or 7d, but is "-1s"`},

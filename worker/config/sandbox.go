@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 )
 
 func (r *reader) sandbox(key string, n *yaml.Node, c *Config) {
@@ -64,7 +64,7 @@ func (r *reader) layers(key string, n *yaml.Node) []string {
 	for i, item := range n.Content {
 		t, ok := r.scalar("item "+strconv.Itoa(i+1)+" of "+key, resolve(item))
 		if ok && !knownLayer(t.value) {
-			r.fail(item, "%s is not a layer of the sandbox: use %s", shown(resolve(item)), strings.Join(sandbox.LayerNames, ", "))
+			r.fail(item, "%s is not a layer of the sandbox: use %s", shown(resolve(item)), strings.Join(harden.LayerNames, ", "))
 		}
 		names = append(names, t.value)
 	}
@@ -72,7 +72,7 @@ func (r *reader) layers(key string, n *yaml.Node) []string {
 }
 
 func knownLayer(name string) bool {
-	for _, known := range sandbox.LayerNames {
+	for _, known := range harden.LayerNames {
 		if name == known {
 			return true
 		}

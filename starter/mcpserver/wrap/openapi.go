@@ -15,7 +15,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/internal/version"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/compile"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -71,7 +71,7 @@ func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandler
 			return failed(err.Error()), nil
 		}
 		names, _ := json.Marshal(offered)
-		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, sandbox.NormalizeCode(text))
+		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, compile.NormalizeCode(text))
 		return o.run(ctx, program, host{methods: methods}), nil
 	}
 }

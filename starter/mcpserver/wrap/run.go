@@ -14,13 +14,15 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/local"
 )
 
 // Options of a wrapper. The zero value runs programs in hardened child processes.
 type Options struct {
-	// Executor runs the programs; nil runs each in a hardened child process.
+	// Executor runs the programs; nil runs each in a hardened child process, for which main begins with
+	// child.Main().
 	Executor sandbox.Executor
 	// Timeout bounds a program; 0 is 60 s.
 	Timeout time.Duration
@@ -35,7 +37,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	var err error
 	if o.Executor == nil {
-		o.Executor, err = sandbox.NewIsolated(sandbox.IsolatedOptions{})
+		o.Executor, err = child.New(child.Options{})
 	}
 	return o, err
 }

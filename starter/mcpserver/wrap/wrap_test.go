@@ -14,7 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
-	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
 )
 
 func connect(t *testing.T, s *server.MCPServer) *client.Client {
@@ -60,7 +60,7 @@ func calculator() connectors.Connector {
 }
 
 func TestOneToolForAConnector(t *testing.T) {
-	s, closing, err := Connector(t.Context(), calculator(), Options{Executor: &sandbox.InProcess{}})
+	s, closing, err := Connector(t.Context(), calculator(), Options{Executor: &engine.InProcess{}})
 	require.NoError(t, err)
 	defer func() { _ = closing() }()
 	c := connect(t, s)
@@ -101,7 +101,7 @@ func TestOneToolForAConnector(t *testing.T) {
 }
 
 func TestDescriptionOfOnesOwn(t *testing.T) {
-	s, closing, err := Connector(t.Context(), calculator(), Options{Executor: &sandbox.InProcess{}, Description: "A {{example}} B {{example}}"})
+	s, closing, err := Connector(t.Context(), calculator(), Options{Executor: &engine.InProcess{}, Description: "A {{example}} B {{example}}"})
 	require.NoError(t, err)
 	defer func() { _ = closing() }()
 	text := description(t, connect(t, s), 0)
@@ -126,7 +126,7 @@ func TestSearchAndExecute(t *testing.T) {
 	defer api.Close()
 	s, closing, err := OpenAPI(t.Context(), openapi.Options{
 		Data: []byte(document), BaseURL: api.URL + "/v1", Headers: map[string]string{"Authorization": "Bearer secret"},
-	}, Options{Executor: &sandbox.InProcess{}, Description: "Our users."})
+	}, Options{Executor: &engine.InProcess{}, Description: "Our users."})
 	require.NoError(t, err)
 	defer func() { _ = closing() }()
 	c := connect(t, s)

@@ -1,0 +1,244 @@
+package child
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/compile"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Exit codes by which a child tells why it ended itself.
+const (
+	exitDone   = 0
+	exitBroken = 80
+	exitMemory = 81
+	exitCPU    = 82
+	exitTime   = 83
+)
+
+// childConfig is the child's only argument.
+type childConfig struct {
+	Memory int64
+	Pivot  bool // it has namespaces of its own
+}
+
+func parseChildConfig(args []string) childConfig {
+	var c childConfig
+	if len(args) != 3 {
+		os.Exit(exitBroken)
+	}
+	if _, err := fmt.Sscanf(args[1], "memory=%d", &c.Memory); err != nil {
+		os.Exit(exitBroken)
+	}
+	c.Pivot = args[2] == "namespaces"
+	return c
+}
+
+// child serves passes one at a time. It is the Host of the engine it runs: calls go to the worker.
+type child struct {
+	link     *link
+	programs compile.Cache
+	memory   int64
+	parked   *engine.Engine // of the newest pass
+	newest   *sandbox.Pass  // what the next pass is likely to be like
+	ready    *engine.Engine // for such a pass
+
+	inline map[string]sandbox.Admission // of methods whose every call is admitted so; for the engine's goroutine
+
+	calling   sync.Mutex // apart from mu, so that settlements are taken whatever else waits for the pipe
+	mu        sync.Mutex
+	pending   map[int]chan sandbox.Settlement
+	admission chan sandbox.Admission
+}
+
+// serve runs the next pass; false when the worker has closed the pipe.
+func (c *child) serve() bool {
+	kind, body, err := c.link.receive()
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case framePass:
+		return c.pass(body, c.first)
+	case frameNext:
+		return c.pass(body, c.resume)
+	case frameForget:
+		c.parked = nil
+		debug.FreeOSMemory()
+		c.prepare()
+	case frameProbe:
+		return c.link.send(frameProbed, harden.TryToEscape()) == nil
+	}
+	return true // an answer that came too late for its pass
+}
+
+// pass runs one pass: the body says which.
+func (c *child) pass(body []byte, run func(body []byte) sandbox.Result) bool {
+	c.mu.Lock()
+	c.pending, c.admission = map[int]chan sandbox.Settlement{}, make(chan sandbox.Admission, 1)
+	c.inline = map[string]sandbox.Admission{}
+	c.mu.Unlock()
+	answers := make(chan bool)
+	go c.listen(answers)
+	result := run(body) // here, on a stack that has grown with the passes before
+	c.calling.Lock()    // no call follows the result
+	err := c.link.send(frameResult, result)
+	c.calling.Unlock()
+	if err != nil {
+		return false
+	}
+	// The worker answers a result with one more frame, so that the listener ends before the next pass begins.
+	if !<-answers {
+		return false
+	}
+	c.link.mayLook(false) // nobody knows when the next pass comes
+	c.prepare()
+	return true
+}
+
+// prepare builds the runtime of the next pass, while mostly nobody waits for it.
+func (c *child) prepare() {
+	if c.parked == nil && c.ready == nil && c.newest != nil {
+		c.ready = engine.Ahead(*c.newest, c)
+	}
+}
+
+// listen takes the worker's answers until it has taken the result.
+func (c *child) listen(answers chan<- bool) {
+	for {
+		kind, body, err := c.link.receive()
+		if err != nil {
+			os.Exit(exitDone) // the worker is gone
+		}
+		switch kind {
+		case frameAdmission:
+			var a sandbox.Admission
+			if decodeFrame(body, &a) != nil {
+				os.Exit(exitBroken)
+			}
+			c.admission <- a
+		case frameSettlement:
+			var s settledMessage
+			if decodeFrame(body, &s) != nil {
+				os.Exit(exitBroken)
+			}
+			c.settled(s)
+		case frameResult:
+			answers <- true
+			return
+		}
+	}
+}
+
+func (c *child) settled(s settledMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ch := c.pending[s.Seq]; ch != nil {
+		ch <- s.Settlement
+		delete(c.pending, s.Seq)
+	}
+}
+
+// first runs a pass from the program's beginning. What was parked was another's, or is given up.
+func (c *child) first(body []byte) sandbox.Result {
+	c.parked = nil
+	var m passMessage
+	if decodeFrame(body, &m) != nil {
+		os.Exit(exitBroken)
+	}
+	p := m.Pass
+	c.link.mayLook(m.Look)
+	program, failure := c.programs.Get(p.Code, p.Modules, compile.ProgramSource)
+	if failure != nil {
+		return sandbox.Result{End: sandbox.Failed, Failure: failure}
+	}
+	e := c.engine(p)
+	e.Programs = &c.programs
+	e.Heavy = func() bool { return heavy(uint64(c.memory)) }
+	return c.watched(e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
+}
+
+// engine is that of a pass: the one that is ready, if it suits.
+func (c *child) engine(p sandbox.Pass) *engine.Engine {
+	e, alike := c.ready, engine.Alike(p)
+	c.newest, c.ready = &alike, nil
+	if !e.Suits(p) {
+		return engine.New(context.Background(), p, c)
+	}
+	e.Take(context.Background(), p)
+	return e
+}
+
+// resume runs a pass in the parked runtime.
+func (c *child) resume(body []byte) sandbox.Result {
+	var m nextMessage
+	if decodeFrame(body, &m) != nil || c.parked == nil {
+		os.Exit(exitBroken)
+	}
+	c.link.mayLook(m.Look)
+	e := c.parked
+	return c.watched(e, true, func() (sandbox.Result, error) { return e.Resume(context.Background(), m.Next) })
+}
+
+func (c *child) watched(e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {
+	c.parked = nil
+	stop := watch(e, c.memory)
+	defer stop()
+	result, err := run()
+	if err != nil {
+		failure := &sandbox.Failure{Kind: sandbox.Crashed, Message: "The sandbox failed: " + err.Error()}
+		return sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
+	}
+	if park && e.Parkable() {
+		c.parked, result.Parked = e, true
+	}
+	return result
+}
+
+// Admit asks the worker; it is called by the engine's goroutine only.
+func (c *child) Admit(call sandbox.Call) sandbox.Admission {
+	method := call.Connector + "." + call.Method
+	if a, known := c.inline[method]; known {
+		return a // the worker looks at the arguments when it is asked to make the call
+	}
+	if c.link.send(frameAdmit, call) != nil {
+		os.Exit(exitDone)
+	}
+	a := <-c.admission
+	if a.EveryCall {
+		c.inline[method] = a
+	}
+	return a
+}
+
+// Call asks the worker to make a call and waits for its settlement, or for the end of the pass.
+func (c *child) Call(ctx context.Context, call sandbox.Call) sandbox.Settlement {
+	ch := make(chan sandbox.Settlement, 1)
+	c.calling.Lock()
+	if ctx.Err() == nil { // else its pass is over, and the call would be taken for one of the next pass
+		c.mu.Lock()
+		c.pending[call.Seq] = ch
+		c.mu.Unlock()
+		if c.link.send(frameCall, call) != nil {
+			os.Exit(exitDone)
+		}
+	}
+	c.calling.Unlock()
+	select {
+	case s := <-ch:
+		return s
+	case <-ctx.Done():
+		return sandbox.Settlement{Err: &signals.CallError{Message: "the pass is over"}}
+	}
+}
+
+// watchEvery is how often the watchdog looks.
+const watchEvery = 10 * time.Millisecond

@@ -1,0 +1,120 @@
+package child
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
+)
+
+// Frames between the worker and a sandbox child: four bytes of length, one byte of kind, a CBOR body. Both sides bound
+// what they accept, the worker tightly, since a child may have been taken over by its program.
+type frameKind byte
+
+const (
+	frameReady      frameKind = 'H' // child: readyMessage
+	framePass       frameKind = 'P' // worker: passMessage
+	frameNext       frameKind = 'N' // worker: nextMessage, for the parked runtime
+	frameForget     frameKind = 'F' // worker: nothing; the parked runtime goes
+	frameAdmit      frameKind = 'Q' // child: Call, answered by frameAdmission
+	frameAdmission  frameKind = 'A' // worker: Admission
+	frameCall       frameKind = 'C' // child: Call, answered by frameSettlement when it is made
+	frameSettlement frameKind = 'S' // worker: settledMessage
+	frameResult     frameKind = 'R' // child: Result
+	frameProbe      frameKind = 'T' // worker: nothing; answered by frameProbed
+	frameProbed     frameKind = 'U' // child: Probe
+)
+
+const (
+	maxFrameToChild  = 256 << 20
+	maxFrameToWorker = 8 << 20
+)
+
+type readyMessage struct {
+	Version string
+	Layers  []harden.Layer
+}
+
+type passMessage struct {
+	Pass sandbox.Pass
+	Look bool // see mayLook
+}
+
+type nextMessage struct {
+	Next engine.Next
+	Look bool
+}
+
+type settledMessage struct {
+	Seq int
+	sandbox.Settlement
+}
+
+// frameDecoder bounds nesting and counts, so that a hostile body costs no more than its bytes.
+var frameDecoder = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{MaxNestedLevels: 16, MaxArrayElements: 1 << 20, MaxMapPairs: 1 << 10}.DecMode()
+	if err != nil {
+		panic(err)
+	}
+	return mode
+}()
+
+// link is one end of the pipes between worker and child. Writes may come from several goroutines.
+type link struct {
+	pipe  io.Reader
+	r     *bufio.Reader // of it
+	w     io.Writer
+	mu    sync.Mutex
+	limit int // of frames that are read
+}
+
+func newLink(r io.Reader, w io.Writer, limit int) *link {
+	return &link{pipe: r, r: bufio.NewReaderSize(r, 64<<10), w: w, limit: limit}
+}
+
+// mayLook says whether the reader may look for an answer that mostly comes soon, instead of sleeping until it comes.
+func (l *link) mayLook(may bool) {
+	if r, ok := l.pipe.(interface{ mayLook(bool) }); ok {
+		r.mayLook(may)
+	}
+}
+
+func (l *link) send(kind frameKind, body any) error {
+	encoded, err := cbor.Marshal(body)
+	if err != nil {
+		return err
+	}
+	frame := make([]byte, 5, 5+len(encoded))
+	binary.BigEndian.PutUint32(frame, uint32(len(encoded)))
+	frame[4] = byte(kind)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err = l.w.Write(append(frame, encoded...))
+	return err
+}
+
+// receive reads one frame. Its body is read as it comes, so that a length alone allocates nothing.
+func (l *link) receive() (frameKind, []byte, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(l.r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	size := int(binary.BigEndian.Uint32(head[:]))
+	if size > l.limit {
+		return 0, nil, fmt.Errorf("a sandbox frame of %d bytes is over the limit of %d", size, l.limit)
+	}
+	body, err := io.ReadAll(io.LimitReader(l.r, int64(size)))
+	if err == nil && len(body) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	return frameKind(head[4]), body, err
+}
+
+func decodeFrame(body []byte, into any) error { return frameDecoder.Unmarshal(body, into) }

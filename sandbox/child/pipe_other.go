@@ -1,0 +1,12 @@
+//go:build !unix
+
+package child
+
+import (
+	"io"
+	"os"
+)
+
+func newPipeReader(f *os.File) (io.Reader, error) { return f, nil }
+
+func polled(pipe *os.File) io.Reader { return pipe }

@@ -1,0 +1,324 @@
+package child
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
+)
+
+// Options configure a Pool. The zero value is ready for production.
+type Options struct {
+	// Children is how many passes run at once; 0 is twice the processors, at least 4, as far as memory has room for
+	// their budgets.
+	Children int
+	// Reuse is how many passes a child serves before it is replaced; 0 is 1,000, negative is one pass per child. A
+	// child runs one pass at a time, in a fresh runtime each, and is never used again after anything abnormal. It
+	// serves one Pool, and so one runtime name, only.
+	Reuse int
+	// Memory is the budget of one pass in bytes; 0 is 256 MiB.
+	Memory int64
+	// Require names the layers, of harden.LayerNames, without which nothing runs.
+	Require []string
+}
+
+// Pool runs each pass in a hardened child process: this binary, run again. Its zero value is not usable; see
+// New.
+type Pool struct {
+	options Options
+	slots   chan struct{}
+	crowded atomic.Int64 // when last, in Unix nanoseconds: see quiet
+	mu      sync.Mutex
+	idle    []*process
+	warming int // children that will soon be idle: started ahead of need, or told to forget
+	closed  bool
+	layers  []harden.Layer // of the first child
+	plain   bool           // it was refused namespaces
+
+	forgetting sync.Mutex // one at a time: a child is neither idle nor at work meanwhile
+}
+
+// New starts a first child to learn what the host allows, and refuses if a required layer is missing, or with
+// ErrNoMain.
+func New(o Options) (*Pool, error) {
+	if !mainCalled.Load() {
+		return nil, ErrNoMain
+	}
+	o.Reuse = cmp.Or(o.Reuse, 1000)
+	o.Memory = cmp.Or(o.Memory, 256<<20)
+	o.Children = cmp.Or(o.Children, defaultChildren(o.Memory))
+	x := &Pool{options: o, slots: make(chan struct{}, o.Children)}
+	p, err := x.first()
+	if err != nil {
+		return nil, fmt.Errorf("start a sandbox child: %w", err)
+	}
+	x.layers = p.layers
+	x.keep(p)
+	return x, x.checkRequired()
+}
+
+// first starts a child with namespaces of its own, or where the host refuses them, without.
+func (x *Pool) first() (*process, error) {
+	p, err := startProcess(x.options.Memory, true)
+	if err == nil {
+		return p, nil
+	}
+	x.plain = true
+	return startProcess(x.options.Memory, false)
+}
+
+func (x *Pool) checkRequired() error {
+	for _, name := range x.options.Require {
+		if layer := layerOf(x.layers, name); !layer.Active {
+			_ = x.Close()
+			return fmt.Errorf("the sandbox layer %q is required but not available here: %s", name, layer.Detail)
+		}
+	}
+	return nil
+}
+
+func layerOf(layers []harden.Layer, name string) harden.Layer {
+	for _, l := range layers {
+		if l.Name == name {
+			return l
+		}
+	}
+	return harden.Layer{Name: name, Detail: "unknown layer"}
+}
+
+// Version names the engine, which is the same as in process.
+func (x *Pool) Version() string { return engine.Version() }
+
+// Layers tells which protections the children have, and why not the others.
+func (x *Pool) Layers() []harden.Layer { return x.layers }
+
+// Close ends the children.
+func (x *Pool) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	for _, p := range x.idle {
+		p.kill()
+	}
+	x.idle = nil
+	return nil
+}
+
+// Run waits for a free child within ctx and runs the pass there.
+func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (sandbox.Result, error) {
+	if err := x.reserve(ctx); err != nil {
+		return sandbox.Result{}, err
+	}
+	defer func() { <-x.slots }()
+	p, err := x.acquire(pass)
+	for left := maxKilled; ; left-- {
+		if err != nil {
+			return sandbox.Result{}, fmt.Errorf("start a sandbox child: %w", err)
+		}
+		p.look = x.quiet()
+		result, healthy, failure := p.run(ctx, pass, host)
+		x.release(p, healthy)
+		if failure != errKilled {
+			return result, failure
+		}
+		if left == 1 {
+			return result, nil
+		}
+		p, err = x.spawn()
+	}
+}
+
+// quiet: for a while no more passes have run at once than there are processors for both their ends. Only then may these
+// look for each other's answers: on a busy machine, that a pass is over sooner would cost others more than it is worth.
+func (x *Pool) quiet() bool {
+	now := time.Now().UnixNano()
+	if len(x.slots) > runtime.GOMAXPROCS(0)/2 { // what a container may use, where that is less than the machine has
+		x.crowded.Store(now)
+	}
+	return now-x.crowded.Load() > int64(time.Second)
+}
+
+// maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.
+const maxKilled = 5
+
+// reserve takes one of the places for passes, and tells when it has to wait for that.
+func (x *Pool) reserve(ctx context.Context) error {
+	select {
+	case x.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	sandbox.ReportWaiting(ctx, true)
+	defer sandbox.ReportWaiting(ctx, false)
+	select {
+	case x.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// acquire takes an idle child: the one that keeps the pass's runtime, else of those that keep none the one that has
+// served most passes, so that it is used up before its successor, else the one that has kept its runtime longest. In
+// the last case there will be one more child, if there may.
+func (x *Pool) acquire(pass sandbox.Pass) (*process, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.idle) == 0 {
+		x.mu.Unlock()
+		p, err := x.spawn()
+		x.mu.Lock()
+		return p, err
+	}
+	at := slices.IndexFunc(x.idle, func(p *process) bool { return p.parked != "" && follows(pass, p.parked) })
+	if at < 0 {
+		at = x.mostUsed()
+	}
+	if at < 0 {
+		at = 0
+		go x.prewarm(x.options.Children)
+	}
+	p := x.idle[at]
+	x.idle = slices.Delete(x.idle, at, at+1)
+	return p, nil
+}
+
+// mostUsed finds, among the idle children that keep no runtime, the one that has served most passes; -1 if there is
+// none.
+func (x *Pool) mostUsed() int {
+	at := -1
+	for i, p := range x.idle {
+		if p.parked == "" && (at < 0 || p.passes > x.idle[at].passes) {
+			at = i
+		}
+	}
+	return at
+}
+
+// release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
+func (x *Pool) release(p *process, healthy bool) {
+	p.passes++
+	switch left := x.options.Reuse - p.passes; {
+	case healthy && left > 0:
+		if left == prewarmBefore {
+			go x.prewarm(x.options.Children + 2) // this one's slot counts yet, and nobody is to wait when it is retired
+		}
+		state := p.parked // of the next pass, once another may have the child
+		x.keep(p)
+		if state != "" {
+			time.AfterFunc(parkedFor, func() { x.forget(p, state) })
+		}
+	case x.options.Reuse < 0 || healthy && p.passes > prewarmBefore:
+		p.kill()
+	default:
+		p.kill()
+		go x.prewarm(x.options.Children + 1) // its slot counts yet
+	}
+}
+
+// prewarmBefore is how many passes before its retirement a child's successor is started.
+const prewarmBefore = 5
+
+// keep makes a child available, unless there are enough for all passes that may run at once, and a successor of one.
+func (x *Pool) keep(p *process) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed || len(x.idle)+len(x.slots) > x.options.Children {
+		p.kill()
+		return
+	}
+	x.idle = append(x.idle, p)
+}
+
+// parkedFor is how long a child keeps a runtime for the pass that follows.
+const parkedFor = 20 * time.Second
+
+// forget frees the runtime of a state, if it is still kept. The child may not read what it is told, so nothing is
+// locked that others need, and it is ended then.
+func (x *Pool) forget(p *process, state string) {
+	x.forgetting.Lock()
+	defer x.forgetting.Unlock()
+	if !x.take(p, state) {
+		return
+	}
+	timer := time.AfterFunc(killGrace, p.kill)
+	err := p.link.send(frameForget, struct{}{})
+	healthy := timer.Stop() && err == nil
+	x.mu.Lock()
+	x.warming--
+	x.mu.Unlock()
+	if healthy {
+		x.keep(p)
+		return
+	}
+	p.kill()
+	x.prewarm(x.options.Children)
+}
+
+// take removes a child from the idle ones if it keeps the runtime of a state. One at work has another, or will.
+func (x *Pool) take(p *process, state string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	at := slices.Index(x.idle, p)
+	if at < 0 || p.parked != state {
+		return false
+	}
+	x.idle = slices.Delete(x.idle, at, at+1)
+	p.parked, p.before = "", loggedCalls{}
+	x.warming++
+	return true
+}
+
+// prewarm starts a child if there are fewer than most, with those that are being started.
+func (x *Pool) prewarm(most int) {
+	x.mu.Lock()
+	needed := !x.closed && len(x.idle)+len(x.slots)+x.warming < most
+	if needed {
+		x.warming++
+	}
+	x.mu.Unlock()
+	if !needed {
+		return
+	}
+	p, err := x.spawn()
+	x.mu.Lock()
+	x.warming--
+	x.mu.Unlock()
+	if err == nil { // else the next pass meets the error
+		x.keep(p)
+	}
+}
+
+// spawn starts a child that has every protection of the first one, which is what Layers tells.
+func (x *Pool) spawn() (*process, error) {
+	p, err := startProcess(x.options.Memory, !x.plain)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.checkLayers(p.layers); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (x *Pool) checkLayers(layers []harden.Layer) error {
+	for _, first := range x.layers {
+		if layer := layerOf(layers, first.Name); first.Active && !layer.Active {
+			const missing = "the sandbox layer %q, which the first child has, is missing: %s"
+			return fmt.Errorf(missing, layer.Name, layer.Detail)
+		}
+	}
+	return nil
+}
+
+// killGrace is what a pass has beyond its own timeout before the worker ends its child.
+const killGrace = time.Second

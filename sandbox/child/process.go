@@ -1,0 +1,230 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
+)
+
+// process is a sandbox child as the worker sees it.
+type process struct {
+	cmd    *exec.Cmd
+	link   *link
+	stdin  io.Closer
+	stderr *tail
+	memory int64
+	layers []harden.Layer
+	passes int
+	look   bool          // both ends may, in this pass
+	parked string        // the state that the child keeps the runtime of
+	seen   int           // how much of its log that runtime has seen
+	before loggedCalls   // of that log
+	exited chan struct{} // closed when the child has ended
+	once   sync.Once
+}
+
+// readyWithin bounds the start of a child.
+const readyWithin = 20 * time.Second
+
+func startProcess(memory int64, namespaces bool) (*process, error) {
+	self, err := harden.OwnBinary()
+	if err != nil {
+		return nil, err
+	}
+	mode := "plain"
+	if namespaces {
+		mode = "namespaces"
+	}
+	args := []string{childName, fmt.Sprintf("memory=%d", memory), mode}
+	cmd := &exec.Cmd{Path: self, Args: args, Env: []string{}, Dir: "/"}
+	p := &process{cmd: cmd, memory: memory, stderr: &tail{}, exited: make(chan struct{})}
+	cmd.Stderr = p.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := harden.Start(cmd, namespaces); err != nil {
+		return nil, err
+	}
+	from, err := newPipeReader(out.(*os.File))
+	if err != nil {
+		return nil, err
+	}
+	p.stdin, p.link = in, newLink(from, in, maxFrameToWorker)
+	return p, p.greet()
+}
+
+// greet waits for the child's first frame.
+func (p *process) greet() error {
+	timer := time.AfterFunc(readyWithin, p.kill)
+	defer timer.Stop()
+	kind, body, err := p.link.receive()
+	var ready readyMessage
+	if err == nil && kind == frameReady {
+		err = decodeFrame(body, &ready)
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w (%s)", err, p.end())
+	case ready.Version != engine.Version():
+		err = fmt.Errorf("the child is of another version (%s)", ready.Version)
+	}
+	if err != nil {
+		p.kill()
+		return err
+	}
+	p.layers = ready.Layers
+	return nil
+}
+
+func (p *process) kill() {
+	p.once.Do(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.stdin.Close()
+		go func() {
+			_ = p.cmd.Wait()
+			close(p.exited)
+		}()
+	})
+}
+
+// end waits for a child that has closed its pipe, and tells how it ended.
+func (p *process) end() string {
+	timer := time.AfterFunc(killGrace, func() { _ = p.cmd.Process.Kill() })
+	defer timer.Stop()
+	p.once.Do(func() {
+		_ = p.stdin.Close()
+		_ = p.cmd.Wait()
+		close(p.exited)
+	})
+	<-p.exited
+	return strings.TrimSpace(p.cmd.ProcessState.String() + " " + p.stderr.String())
+}
+
+// run drives a pass. healthy says whether the child may serve another.
+func (p *process) run(
+	ctx context.Context, pass sandbox.Pass, host sandbox.Host,
+) (result sandbox.Result, healthy bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newSession(ctx, p, pass, host)
+	overdue := make(chan *sandbox.Failure, 1)
+	timer := time.AfterFunc(s.limits.Timeout+killGrace, func() {
+		overdue <- p.overdue()
+		p.kill()
+	})
+	defer timer.Stop()
+	defer context.AfterFunc(ctx, p.kill)()
+	if err := p.begin(pass); err == nil {
+		if result, err := s.serve(); err == nil {
+			if result.Parked {
+				p.parked, p.seen = pass.As, len(pass.Log)+len(result.Entries)
+			} else {
+				p.before = loggedCalls{}
+			}
+			healthy = p.link.send(frameResult, struct{}{}) == nil
+			sound := result.Failure == nil || !result.Stopped || endsCleanly(result.Failure.Kind)
+			return result, healthy && sound, nil
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return sandbox.Result{}, false, cause
+	}
+	result = s.broken(overdue)
+	if result.Failure.Kind == sandbox.Crashed && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed") {
+		return result, false, errKilled
+	}
+	return result, false, nil
+}
+
+// errKilled: somebody else ended the child, such as the kernel when the host is short of memory. That says nothing
+// about the program.
+var errKilled = errors.New("the sandbox child was killed from outside")
+
+// begin sends a pass, or of one that goes on in the parked runtime, only what that has not seen.
+func (p *process) begin(pass sandbox.Pass) error {
+	p.link.mayLook(p.look)
+	parked := p.parked
+	p.parked = ""
+	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
+		p.before = loggedCalls{}
+		return p.link.send(framePass, passMessage{pass, p.look})
+	}
+	return p.link.send(frameNext, nextMessage{engine.NextOf(pass, p.seen), p.look})
+}
+
+// follows: the pass goes on from that state. One that reads again what earlier passes read starts anew.
+func follows(p sandbox.Pass, state string) bool { return p.After == state && !p.Refresh }
+
+// overdue says why a child that does not even end itself is killed.
+func (p *process) overdue() *sandbox.Failure {
+	if harden.ResidentBytes(p.cmd.Process.Pid) > p.memory/2 {
+		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage}
+	}
+	return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
+}
+
+// endsCleanly: the runtime ended in an orderly way, so that the child is none the worse for it.
+func endsCleanly(k sandbox.FailureKind) bool {
+	switch k {
+	case sandbox.TooLarge, sandbox.NotSerializable, sandbox.BudgetExceeded, sandbox.Diverged, sandbox.Deadlock,
+		sandbox.Thrown, sandbox.SyntaxError:
+		return true
+	}
+	return false
+}
+
+// classify tells why a child ended by its exit code and its last words.
+func classify(state *os.ProcessState, words string) *sandbox.Failure {
+	switch {
+	case state.ExitCode() == exitMemory,
+		strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"):
+		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage}
+	case state.ExitCode() == exitTime:
+		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
+	case state.ExitCode() == exitCPU, strings.Contains(state.String(), "CPU time limit"):
+		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: cpuMessage}
+	case strings.Contains(words, "stack exceeds"), strings.Contains(words, "stack overflow"):
+		return &sandbox.Failure{Kind: sandbox.StackOverflow, Message: stackMessage}
+	}
+	return &sandbox.Failure{Kind: sandbox.Crashed, Message: crashMessage}
+}
+
+// tail keeps the beginning and forgets the rest of what a child writes to its standard error: Go says first why it
+// dies.
+type tail struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+const tailBytes = 4096
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := tailBytes - t.b.Len(); room > 0 {
+		t.b.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.String()
+}

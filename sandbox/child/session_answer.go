@@ -1,0 +1,134 @@
+package child
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+)
+
+// serve waits for the child's result, while its frames are answered.
+func (s *session) serve() (sandbox.Result, error) {
+	go s.answer()
+	<-s.ended
+	if s.panicked != nil {
+		s.p.kill()
+		panic(s.panicked)
+	}
+	return s.final, s.failed
+}
+
+// answer answers the child's frames until its result, or until it makes a call that takes long: another goroutine goes
+// on.
+func (s *session) answer() {
+	for {
+		c, over := s.handle()
+		if over || c != nil && !s.makeHere(c) {
+			return
+		}
+	}
+}
+
+// handle answers one frame, but for a call that is to be made.
+func (s *session) handle() (c *inlineCall, over bool) {
+	done := false
+	defer func() {
+		if !done {
+			s.raise(recover())
+			over = true
+		}
+	}()
+	c, over = s.take(s.p.link.receive())
+	done = true
+	return c, over
+}
+
+// take answers what the child asks, or ends the session.
+func (s *session) take(kind frameKind, body []byte, err error) (c *inlineCall, over bool) {
+	switch {
+	case err != nil:
+	case kind == frameAdmit:
+		err = s.admit(body)
+	case kind == frameCall:
+		c, err = s.call(body)
+	case kind == frameResult:
+		s.end(s.result(body))
+		return nil, true
+	default:
+		err = fmt.Errorf("unexpected sandbox frame %q", kind)
+	}
+	if err != nil {
+		s.end(sandbox.Result{}, err)
+	}
+	return c, err != nil
+}
+
+// Panic is what a Pool panics with where its host does, or what reads a child's answers, on a goroutine of its own.
+type Panic struct {
+	Value any
+	Stack []byte // of that goroutine
+}
+
+func (p *Panic) String() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// raise ends the session with a panic, where the pass was run.
+func (s *session) raise(value any) {
+	if value == nil {
+		value = "the sandbox's host ended its goroutine"
+	}
+	s.once.Do(func() {
+		s.panicked = &Panic{value, debug.Stack()}
+		close(s.ended)
+	})
+}
+
+func (s *session) end(r sandbox.Result, err error) {
+	s.once.Do(func() {
+		s.final, s.failed = r, err
+		close(s.ended)
+	})
+}
+
+const (
+	// patience is how long a call may hold up what the child asks meanwhile, before another goroutine takes that over.
+	patience = 300 * time.Microsecond
+	// quick is what most inline calls are: over before a goroutine of their own would have begun.
+	quick = 50 * time.Microsecond
+	// waryFor is how many calls after one that was not quick have goroutines of their own: of calls that a program
+	// makes side by side and that take long, one in so many holds up the others.
+	waryFor = 16
+)
+
+// makeHere makes a call; false when that took so long that another goroutine has gone on answering.
+func (s *session) makeHere(c *inlineCall) bool {
+	if s.wary > 0 {
+		s.wary--
+		go s.make(c)
+		return true
+	}
+	if s.timer == nil {
+		s.timer = time.AfterFunc(time.Hour, s.takeOver)
+	}
+	began := time.Now()
+	turn := s.turn.Add(1)
+	s.timer.Reset(patience) // after the turn has begun, or whom it calls would find none
+	s.make(c)
+	if !s.turn.CompareAndSwap(turn, turn+1) {
+		return false
+	}
+	s.timer.Stop()
+	if time.Since(began) > quick {
+		s.wary = waryFor
+	}
+	return true
+}
+
+// takeOver goes on answering while a call takes long.
+func (s *session) takeOver() {
+	turn := s.turn.Load()
+	if making := turn%2 == 1; making && s.turn.CompareAndSwap(turn, turn+1) {
+		s.wary = waryFor
+		s.answer()
+	}
+}

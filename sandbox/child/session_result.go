@@ -1,0 +1,154 @@
+package child
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// result takes the child's result, in which calls are what the worker admitted and ended as the worker saw it.
+func (s *session) result(body []byte) (sandbox.Result, error) {
+	s.mu.Lock()
+	s.over = true // what has not settled by now the child does not know
+	s.mu.Unlock()
+	var r sandbox.Result
+	if err := decodeFrame(body, &r); err != nil {
+		return r, err
+	}
+	switch r.End {
+	case sandbox.Completed, sandbox.Blocked, sandbox.More:
+	case sandbox.Failed:
+		if r.Failure == nil {
+			return r, errors.New("the sandbox child failed and does not say why")
+		}
+	default:
+		return r, fmt.Errorf("the sandbox child ended its pass as %q", r.End)
+	}
+	for i := range r.Blocked {
+		if err := s.blocked(&r.Blocked[i]); err != nil {
+			return r, err
+		}
+	}
+	r.Entries = slices.DeleteFunc(r.Entries, func(e signals.Entry) bool { return r.Stopped && s.neverMade(e) })
+	for i := range r.Entries {
+		if err := s.entry(&r.Entries[i], r.Stopped); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// neverMade: the pass was stopped when the child was about to ask for the call.
+func (s *session) neverMade(e signals.Entry) bool {
+	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
+}
+
+// blocked takes over what the worker knows of a call that waits.
+func (s *session) blocked(b *sandbox.BlockedCall) error {
+	k := s.admitted[b.Seq]
+	if k == nil || k.reported || k.again != nil {
+		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit", b.Seq)
+	}
+	a, gated := k.gated()
+	args, known := k.arguments(b.Args)
+	if !gated || !known {
+		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit so", b.Seq)
+	}
+	k.reported = true
+	b.Call, b.Class, b.Approval, b.Timeout = k.Call, a.Class, a.Approval, a.Timeout
+	b.Args = args
+	return nil
+}
+
+// arguments are those that the call was admitted with.
+func (k *admitted) arguments(repeated json.RawMessage) (args json.RawMessage, ok bool) {
+	if k.made != nil && k.made.Args != nil {
+		return k.made.Args, true
+	}
+	return repeated, sha256.Sum256(repeated) == k.args
+}
+
+// gated tells how a call waits, if the worker admitted it so or has given it up.
+func (k *admitted) gated() (sandbox.Admission, bool) {
+	switch made := k.made; {
+	case made == nil || made.settlement == nil:
+		return k.Admission, k.Gated
+	case made.settlement.As != nil:
+		return *made.settlement.As, made.settlement.Escalate
+	default:
+		return k.Admission, made.settlement.Escalate
+	}
+}
+
+// entry takes over what the worker knows of a call that ended. When it did is the child's to say: the program has seen
+// that as its clock. What a step came to, and when timers fired, the worker does not know.
+func (s *session) entry(e *signals.Entry, stopped bool) error {
+	switch {
+	case e.Timer:
+		*e = signals.Entry{Timer: true, ID: e.ID, At: e.At}
+		return nil
+	case e.Connector == sandbox.StepConnector:
+		return s.step(e)
+	}
+	k := s.admitted[e.ID]
+	if k == nil || k.reported {
+		return fmt.Errorf("the sandbox child reports call %d, which the worker did not make", e.ID)
+	}
+	k.reported = true
+	value, failure, ended := k.ended(e.Error)
+	if k.again != nil && ended {
+		*e = *k.again
+		e.Value, e.Error = value, failure
+		return nil
+	}
+	args, known := k.arguments(e.Args)
+	dropped := e.Dropped && stopped && k.again == nil
+	if dropped {
+		value, failure = nil, sandbox.DroppedError()
+	}
+	if !known || e.Dropped != dropped || !dropped && !ended {
+		return fmt.Errorf("the sandbox child reports call %d, which has not ended so", e.ID)
+	}
+	*e = signals.Entry{
+		ID: e.ID, Connector: k.Connector, Method: k.Method, Args: args, Value: value, Error: failure, At: e.At,
+		Class: k.Class, Ephemeral: k.Ephemeral, Dropped: dropped, Position: e.Position,
+	}
+	return nil
+}
+
+// ended tells how a call ended, as the child was told. Why it was refused the child repeats.
+func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, failure *signals.CallError, ok bool) {
+	if k.refused {
+		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
+	}
+	if _, gated := k.gated(); gated {
+		return nil, sandbox.NotReadAgainError(k.Call), k.again != nil
+	}
+	if k.made == nil || k.made.settlement == nil {
+		return nil, nil, false
+	}
+	value, failure = k.made.outcome()
+	return value, failure, true
+}
+
+// step checks what the child records of a step, which is the program's own, and claims its number.
+func (s *session) step(e *signals.Entry) error {
+	_, earlier := s.issuedBefore()[e.ID]
+	switch {
+	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:
+		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)
+	case len(e.Method) > sandbox.MaxName || e.Error != nil && len(e.Error.Name) > sandbox.MaxName:
+		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, sandbox.MaxName)
+	}
+	s.admitted[e.ID] = &admitted{reported: true}
+	*e = signals.Entry{
+		ID: e.ID, Connector: sandbox.StepConnector, Method: e.Method, Value: e.Value, Error: e.Error, At: e.At,
+		Class: signals.Read, Nested: e.Nested, Position: e.Position,
+	}
+	return nil
+}

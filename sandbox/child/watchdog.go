@@ -1,0 +1,91 @@
+package child
+
+import (
+	"os"
+	"runtime/metrics"
+	"time"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
+)
+
+// watch stops a pass in a child that uses too much memory or processor time: first by an interrupt, and if native code
+// does not notice that, by ending the child. The worker's own kill comes last.
+func watch(e *engine.Engine, memory int64) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		w := watchdog{e: e, memory: uint64(memory), cpu: harden.ProcessCPU()}
+		ticker := time.NewTicker(watchEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				w.look()
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+type watchdog struct {
+	e      *engine.Engine
+	memory uint64
+	cpu    time.Duration // used before the pass
+	over   time.Time     // when the pass was interrupted
+	exit   int
+}
+
+// Grace that a pass has to end after an interrupt.
+const interruptGrace = 300 * time.Millisecond
+
+func (w *watchdog) look() {
+	allocated, live := heap()
+	if allocated > w.memory+w.memory/2 {
+		os.Exit(exitMemory)
+	}
+	switch {
+	case !w.over.IsZero():
+		if time.Since(w.over) > interruptGrace {
+			os.Exit(w.exit)
+		}
+	case time.Since(w.e.Started()) > w.e.Limits().Timeout+interruptGrace:
+		if heavy(w.memory) {
+			os.Exit(exitMemory)
+		}
+		os.Exit(exitTime)
+	case live > w.memory:
+		w.stop(exitMemory, &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage})
+	case harden.ProcessCPU()-w.cpu > w.e.Limits().CPU && heavy(w.memory): // most of it went into collecting garbage
+		w.stop(exitMemory, &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage})
+	case harden.ProcessCPU()-w.cpu > w.e.Limits().CPU:
+		w.stop(exitCPU, &sandbox.Failure{Kind: sandbox.TimedOut, Message: cpuMessage})
+	}
+}
+
+// heavy: a program that ran out of time holding this much ran out of time because of it.
+func heavy(memory uint64) bool {
+	allocated, _ := heap()
+	return allocated > memory/4
+}
+
+const (
+	memoryMessage = "The program used too much memory. Work on less at once: read in pages, and keep only what you need."
+	cpuMessage    = "Execution timed out: the program used too much processor time. Do less computing in it."
+	stackMessage  = "RangeError: Maximum call stack size exceeded"
+	crashMessage  = "The sandbox ended unexpectedly while it ran the program."
+)
+
+func (w *watchdog) stop(exit int, f *sandbox.Failure) {
+	w.over, w.exit = time.Now(), exit
+	w.e.Kill(f)
+}
+
+// heap tells what is allocated, garbage included, and what the latest collection found alive.
+func heap() (allocated, live uint64) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
+}

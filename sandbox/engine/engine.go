@@ -1,0 +1,509 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/temporal-codemode/codemode/sandbox"
+	"github.com/temporal-codemode/codemode/sandbox/compile"
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// Engine runs one pass. One goroutine owns it and its runtime; calls run on others and report through inbox.
+type Engine struct {
+	// Programs keeps compiled snippets; those of one engine if nil.
+	Programs *compile.Cache
+	// Heavy tells whether much memory is in use; a child sets it.
+	Heavy func() bool
+
+	pass    sandbox.Pass
+	limits  sandbox.Limits
+	host    sandbox.Host
+	ctx     context.Context
+	vm      *goja.Runtime
+	js      bridge
+	console console
+	random  *rand.Rand
+	step    *scope
+	clock   int64 // virtual, epoch milliseconds
+	started time.Time
+
+	next     int                    // seq of the next call
+	internal int                    // internal calls issued
+	calls    map[int]*call          // issued and not delivered
+	recorded map[int]*signals.Entry // the log's calls, by seq
+	cursor   int                    // next log entry to replay
+	open     map[int]sandbox.OpenCall
+	unseen   int // open calls not issued again yet
+
+	live    bool    // the log is replayed
+	held    []*call // issued during replay, not in the log: admitted when live
+	queue   []*call // inline, not started
+	running map[int]*call
+	inbox   chan completion
+	ready   []completion
+	blocked []*call // gated, new in this pass
+	gates   int     // gated calls open, those of a person too
+	waiting int     // of these, calls that wait for a person
+	gate    time.Time
+	since   int // deliveries since the gate opened
+	inline  int // inline calls admitted in this pass
+
+	timers    map[int]*timer
+	nextTimer int
+
+	main     mainState
+	entries  []signals.Entry
+	size     int // encoded bytes that the result holds so far
+	result   sandbox.Result
+	fatal    *sandbox.Failure
+	stopped  atomic.Bool // the interrupt flag that goja clears when it unwinds
+	expired  atomic.Bool
+	killed   atomic.Pointer[sandbox.Failure]
+	wake     chan struct{} // rouses an idle loop that was killed
+	deadline *time.Timer
+	closed   bool // a completion did not fit: the pass ends here
+	// refreshed: a read of the log was made anew.
+	refreshed bool
+	// stepped: the function of a step ran, which a replay does not run.
+	stepped bool
+	// suspended: the pass ended inside a call of the synchronous mode.
+	suspended bool
+
+	errorsAt []errorAt
+}
+
+type mainState struct {
+	settled, threw bool
+	value          goja.Value
+}
+
+type call struct {
+	sandbox.Call
+	resolve, reject func(any) error
+	admission       sandbox.Admission
+	step            *scope     // of a step: its own
+	late            bool       // settled by itself while the pass was closing: left to the next pass
+	value, thrown   goja.Value // how it was delivered, in the synchronous mode
+}
+
+type completion struct {
+	call  *call
+	value json.RawMessage
+	err   *signals.CallError
+	at    int64
+	gated bool // escalated instead of settled
+	as    *sandbox.Admission
+}
+
+// errStopped unwinds the loop after the first interrupt; nothing may drive the runtime after it.
+var errStopped = errors.New("pass stopped")
+
+const (
+	gateGrace     = 250 * time.Millisecond
+	gateDelivery  = 100
+	inlineTimerMs = 1000
+	entryOverhead = 200 // bytes of an encoded entry beside its values
+)
+
+func New(ctx context.Context, pass sandbox.Pass, host sandbox.Host) *Engine {
+	e := &Engine{host: host, vm: goja.New()}
+	e.Take(ctx, pass)
+	return e
+}
+
+// Alike is what passes have in common that the same runtime suits.
+func Alike(p sandbox.Pass) sandbox.Pass {
+	return sandbox.Pass{Connectors: p.Connectors, Synchronous: p.Synchronous}
+}
+
+// Ahead is an engine whose runtime is built, for a pass that is like this one.
+func Ahead(pass sandbox.Pass, host sandbox.Host) *Engine {
+	e := New(context.Background(), Alike(pass), host)
+	if e.build() != nil { // whoever needs it will say so
+		return nil
+	}
+	return e
+}
+
+// Suits: the runtime is built as the pass needs it.
+func (e *Engine) Suits(pass sandbox.Pass) bool {
+	return e != nil && e.pass.Synchronous == pass.Synchronous && slices.Equal(e.pass.Connectors, pass.Connectors)
+}
+
+// Take makes an engine that has run nothing yet that of a pass.
+func (e *Engine) Take(ctx context.Context, pass sandbox.Pass) {
+	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.WithDefaults(), time.Now()
+	e.clock, e.random = pass.Start, seeded(pass.Seed)
+	e.calls, e.running, e.timers = map[int]*call{}, map[int]*call{}, map[int]*timer{}
+	e.recorded, e.open = map[int]*signals.Entry{}, map[int]sandbox.OpenCall{}
+	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)
+	e.console = console{skip: pass.Lines, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
+	for i := range pass.Log {
+		if entry := &pass.Log[i]; !entry.Timer {
+			e.recorded[entry.ID] = entry
+		}
+	}
+	for _, o := range pass.Open {
+		e.open[o.Seq] = o
+	}
+	e.unseen = len(e.open)
+}
+
+// Run drives the program to the end of the pass. The error is the context's, when the pass was cancelled.
+func (e *Engine) Run(p *compile.Program) (sandbox.Result, error) {
+	return e.drive(func() error {
+		if err := e.newRuntime(); err != nil {
+			return err
+		}
+		return e.startMain(p)
+	})
+}
+
+func (e *Engine) drive(begin func() error) (sandbox.Result, error) {
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	e.ctx = ctx
+	e.deadline = time.NewTimer(e.limits.Timeout) // the interrupt alone does not wake an idle loop
+	defer e.deadline.Stop()
+	stopTimer := time.AfterFunc(e.limits.Timeout, e.timeUp)
+	defer stopTimer.Stop()
+	defer context.AfterFunc(ctx, e.interrupt)()
+
+	err := begin()
+	if err == nil {
+		err = e.loop()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return sandbox.Result{}, cause
+	}
+	if err != nil && e.fatal == nil && !e.suspended {
+		e.fatal = e.failureOf(err)
+	}
+	return e.finish(), nil
+}
+
+func (e *Engine) timeUp() {
+	e.expired.Store(true)
+	e.interrupt()
+}
+
+func (e *Engine) interrupt() {
+	e.stopped.Store(true)
+	e.vm.Interrupt("stopped")
+}
+
+// Started is when the pass began.
+func (e *Engine) Started() time.Time { return e.started }
+
+// Limits are those of the pass.
+func (e *Engine) Limits() sandbox.Limits { return e.limits }
+
+// Kill ends the pass with a failure from another goroutine than the engine's.
+func (e *Engine) Kill(f *sandbox.Failure) {
+	e.killed.CompareAndSwap(nil, f)
+	e.interrupt()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// abort ends the pass with a failure that the program cannot catch.
+func (e *Engine) abort(f *sandbox.Failure) {
+	if e.fatal == nil {
+		e.fatal = f
+	}
+	e.interrupt()
+}
+
+func (e *Engine) failureOf(err error) *sandbox.Failure {
+	var overflow *goja.StackOverflowError
+	switch killed := e.killed.Load(); {
+	case killed != nil:
+		return killed
+	case errors.As(err, &overflow):
+		return &sandbox.Failure{Kind: sandbox.StackOverflow, Message: "RangeError: Maximum call stack size exceeded"}
+	case e.expired.Load() && e.Heavy != nil && e.Heavy():
+		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: "Execution timed out while it used much memory. " +
+			"Work on less at once: read in pages, and keep only what you need."}
+	case e.expired.Load():
+		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
+	}
+	return &sandbox.Failure{Kind: sandbox.Thrown, Message: err.Error()}
+}
+
+func (e *Engine) startMain(p *compile.Program) error {
+	fn, err := e.vm.RunProgram(p.Compiled)
+	if err != nil {
+		return e.uncaught(err)
+	}
+	main, _ := goja.AssertFunction(fn)
+	value, err := main(goja.Undefined())
+	if err != nil {
+		return e.uncaught(err)
+	}
+	return e.follow(value, func(v goja.Value) error {
+		f, ok := goja.AssertFunction(v)
+		if !p.CallResult || !ok {
+			e.main = mainState{settled: true, value: v}
+			return nil
+		}
+		inner, err := f(goja.Undefined())
+		if err != nil {
+			return e.uncaught(err)
+		}
+		return e.follow(inner, func(v goja.Value) error {
+			e.main = mainState{settled: true, value: v}
+			return nil
+		})
+	})
+}
+
+// follow calls then with what the value resolves to; a rejection ends the program.
+func (e *Engine) follow(value goja.Value, then func(goja.Value) error) error {
+	promise, resolve, _ := e.vm.NewPromise()
+	if err := resolve(value); err != nil {
+		return err
+	}
+	onValue := func(c goja.FunctionCall) goja.Value {
+		if err := then(c.Argument(0)); err != nil {
+			e.abort(e.failureOf(err))
+		}
+		return goja.Undefined()
+	}
+	onError := func(c goja.FunctionCall) goja.Value {
+		e.throw(c.Argument(0))
+		return goja.Undefined()
+	}
+	object := e.vm.ToValue(promise).ToObject(e.vm)
+	_, err := method(object, "then")(object, e.vm.ToValue(onValue), e.vm.ToValue(onError))
+	return err
+}
+
+// uncaught records an exception that left the program synchronously; other errors pass through.
+func (e *Engine) uncaught(err error) error {
+	var exception *goja.Exception
+	if errors.As(err, &exception) {
+		e.throw(exception.Value())
+		return nil
+	}
+	return err
+}
+
+func (e *Engine) throw(value goja.Value) {
+	if !e.main.settled {
+		e.main = mainState{settled: true, threw: true, value: value}
+	}
+}
+
+// loop delivers one thing at a time, each a macrotask, until the pass ends.
+func (e *Engine) loop() error {
+	for {
+		if e.stopped.Load() {
+			return errStopped
+		}
+		progressed, err := e.turn()
+		if err != nil {
+			return err
+		}
+		if !progressed {
+			return nil
+		}
+	}
+}
+
+func (e *Engine) turn() (bool, error) {
+	switch {
+	case e.cursor < len(e.pass.Log):
+		return true, e.replay(&e.pass.Log[e.cursor])
+	case !e.live:
+		return true, e.goLive()
+	}
+	e.pump()
+	e.collect()
+	if done, err := e.deliverNext(); done || err != nil {
+		return !e.closed, err
+	}
+	if e.finished() {
+		e.result.End = sandbox.Completed
+		if e.main.threw {
+			e.result.End = sandbox.Failed
+		}
+		return false, nil
+	}
+	if e.waitable() {
+		return true, e.wait()
+	}
+	return false, e.endOpen()
+}
+
+// goLive starts what the program issued beyond the log.
+func (e *Engine) goLive() error {
+	if e.unseen > 0 {
+		for seq, o := range e.open {
+			if e.calls[seq] == nil {
+				return e.diverge(seq, notCalled(o.Connector, o.Method))
+			}
+		}
+	}
+	e.live = true
+	for _, o := range e.pass.Open {
+		e.openGate(o.Pending)
+	}
+	held := e.held
+	e.held = nil
+	for _, c := range held {
+		e.admit(c)
+	}
+	return nil
+}
+
+func (e *Engine) openGate(pending bool) {
+	e.gates++
+	if pending {
+		e.waiting++
+	}
+	if e.gates == 1 {
+		e.gate, e.since = time.Now(), 0
+	}
+}
+
+// closing reports whether the pass starts nothing more: a gate must not starve, nor a result grow without bound.
+func (e *Engine) closing() bool {
+	if e.gates > 0 && (time.Since(e.gate) > gateGrace || e.since >= gateDelivery) {
+		return true
+	}
+	return time.Since(e.started) > e.limits.Rollover || e.holds() > e.limits.BufferBytes
+}
+
+// holds is what the result would hold if the pass ended now.
+func (e *Engine) holds() int { return e.size + e.console.bytes }
+
+// pump starts queued inline calls as far as the limits allow; what waits for delivery counts too, or results would pile
+// up.
+func (e *Engine) pump() {
+	for len(e.queue) > 0 && len(e.running)+len(e.ready) < e.limits.Parallel && !e.closing() {
+		c := e.queue[0]
+		e.queue = e.queue[1:]
+		e.start(c)
+	}
+}
+
+// late: the time is up, though a busy machine has not run the timer yet.
+func (e *Engine) late() bool { return time.Since(e.started) > e.limits.Timeout }
+
+// collect moves finished calls to the ready queue without waiting.
+func (e *Engine) collect() {
+	for {
+		select {
+		case c := <-e.inbox:
+			e.arrived(c)
+		default:
+			return
+		}
+	}
+}
+
+func (e *Engine) arrived(c completion) {
+	if e.late() {
+		return // and stays in running: cut off
+	}
+	delete(e.running, c.call.Seq)
+	if c.gated {
+		if c.as != nil {
+			c.call.admission = *c.as
+		}
+		e.block(c.call)
+		return
+	}
+	e.ready = append(e.ready, c)
+}
+
+// deliverNext delivers the earlier of the oldest ready completion and the next due timer.
+func (e *Engine) deliverNext() (bool, error) {
+	t := e.dueTimer()
+	next := slices.IndexFunc(e.ready, func(c completion) bool { return !c.call.late })
+	if next >= 0 && (t == nil || e.ready[next].at <= t.due) {
+		c := e.ready[next]
+		e.ready = slices.Delete(e.ready, next, next+1)
+		return true, e.deliverLive(c)
+	}
+	if t != nil {
+		e.since++
+		// On time, however late this machine is: the order of timers must not hang on its load.
+		return true, e.fire(t, t.due, true)
+	}
+	return false, nil
+}
+
+// finished: the program has ended and nothing that counts is open. After a throw, calls that wait for a person lapse.
+func (e *Engine) finished() bool {
+	if !e.main.settled || len(e.running)+len(e.queue)+len(e.ready) > 0 {
+		return false
+	}
+	return e.gates == 0 || e.main.threw && e.gates == e.waiting
+}
+
+// waitable: something that this pass may wait for will happen.
+func (e *Engine) waitable() bool {
+	return len(e.running) > 0 || e.gates == 0 && !e.closing() && !e.main.settled && e.inlineTimer() != nil
+}
+
+func (e *Engine) wait() error {
+	timeout := time.NewTimer(e.untilTimer())
+	defer timeout.Stop()
+	select {
+	case c := <-e.inbox:
+		e.arrived(c)
+	case <-timeout.C:
+	case <-e.ctx.Done():
+	case <-e.wake:
+	case <-e.deadline.C:
+		e.timeUp()
+	}
+	return nil
+}
+
+// endOpen ends a pass that cannot go on by itself.
+func (e *Engine) endOpen() error {
+	switch {
+	case e.gates > 0 || len(e.queue)+len(e.ready) == 0 && len(e.timers) > 0 && !e.main.settled:
+		e.result.End = sandbox.Blocked
+	case len(e.queue)+len(e.ready) > 0:
+		e.result.End = sandbox.More
+	default:
+		e.abort(&sandbox.Failure{Kind: sandbox.Deadlock, Message: "The program can never finish: " +
+			"it awaits a promise that nothing will settle. " +
+			"Check for a resolve that is never called, or a promise that waits for itself."})
+		return errStopped
+	}
+	return nil
+}
+
+// diverge ends the pass because the program did something else than the log says.
+func (e *Engine) diverge(seq int, what string) error {
+	message := fmt.Sprintf("Codemode replay divergence at %s: %s. Code must be deterministic up to tool calls and steps. "+
+		"Wrap nondeterministic work in codemode.step(name, fn).", stepName(seq), what)
+	e.abort(&sandbox.Failure{Kind: sandbox.Diverged, Seq: seq, Message: message})
+	return errStopped
+}
+
+func notCalled(connector, method string) string {
+	return fmt.Sprintf("expected %s.%s, which the program did not call this time", connector, method)
+}
+
+func stepName(seq int) string {
+	if seq < 0 {
+		return fmt.Sprintf("look-up %d", -seq)
+	}
+	return fmt.Sprintf("step %d", seq)
+}

@@ -1,7 +1,0 @@
-package sandbox
-
-import "golang.org/x/sys/unix"
-
-const auditArch = unix.AUDIT_ARCH_AARCH64
-
-var archAllowed []int

@@ -1,0 +1,13 @@
+package local_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/temporal-codemode/codemode/sandbox/child"
+)
+
+func TestMain(m *testing.M) {
+	child.Main()
+	os.Exit(m.Run())
+}
