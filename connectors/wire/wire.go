@@ -16,7 +16,7 @@ const (
 	maxSafeInteger = "9007199254740991"
 )
 
-// EncodeValue makes wire JSON from a method's result. Nil is JavaScript's
+// Encode makes wire JSON from a method's result. Nil is JavaScript's
 // undefined and gives nil; json.RawMessage is wire JSON already and is passed
 // on; []byte becomes a Uint8Array; all else is JSON-encoded, with integers
 // beyond ±(2^53-1) as bigints, since an id that loses digits is another id.
@@ -96,7 +96,7 @@ func isUnsafeInteger(number []byte) bool {
 	return string(digits) > maxSafeInteger
 }
 
-// PlainJSON makes ordinary JSON from wire JSON: bigint tags become integers and
+// Plain makes ordinary JSON from wire JSON: bigint tags become integers and
 // binary tags base64 strings. Everything else keeps its bytes, and nil stays nil.
 // Objects that only resemble a tag are left alone.
 func Plain(args json.RawMessage) (json.RawMessage, error) {

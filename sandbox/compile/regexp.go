@@ -1,5 +1,7 @@
 package compile
 
+//lint:file-ignore ST1005 The texts are those of JavaScript's own SyntaxErrors, which programs see.
+
 import (
 	"fmt"
 	"reflect"

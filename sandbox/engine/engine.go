@@ -134,7 +134,7 @@ func Ahead(pass sandbox.Pass, host sandbox.Host) *Engine {
 	return e
 }
 
-// Suits: the runtime is built as the pass needs it.
+// Suits says that the runtime is built as the pass needs it.
 func (e *Engine) Suits(pass sandbox.Pass) bool {
 	return e != nil && e.pass.Synchronous == pass.Synchronous && slices.Equal(e.pass.Connectors, pass.Connectors)
 }

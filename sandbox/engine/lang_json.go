@@ -1,5 +1,7 @@
 package engine
 
+//lint:file-ignore ST1005 The texts are those of JavaScript's own SyntaxErrors, which programs see.
+
 import (
 	"encoding/base64"
 	"encoding/json"
