@@ -35,9 +35,9 @@ type ClientOptions struct {
 	// MaxExecutions, when set, makes each Execute delete closed executions beyond the newest that many before its own,
 	// and wait a few seconds for that. Nil leaves retention to the namespace.
 	MaxExecutions *int
-	// OmitCalls leaves calls out of outcomes where an execution made so many that they have to be read from history, some
-	// ten milliseconds for a thousand: Outcome.CallsOmitted says so then, Show has them. The outcome of an execution that
-	// had ended before it was asked for comes from history, calls and all.
+	// OmitCalls leaves calls out of outcomes where an execution made so many that they have to be read from history,
+	// some ten milliseconds for a thousand: Outcome.CallsOmitted says so then, Show has them. The outcome of an
+	// execution that had ended before it was asked for comes from history, calls and all.
 	OmitCalls bool
 }
 
@@ -113,7 +113,8 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	if err := signals.CheckExecutionID(o.ID); err != nil {
 		return signals.Outcome{}, err
 	}
-	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose, Synchronous: o.Synchronous})
+	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose,
+		Synchronous: o.Synchronous})
 	options := c.startOptions(code, o)
 	defer c.retaining(ctx, o.ID)()
 	if o.NoWait {
@@ -150,7 +151,8 @@ func firstLine(code string) string {
 	return ""
 }
 
-func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue, id string) (signals.Outcome, error) {
+func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue,
+	id string) (signals.Outcome, error) {
 	_, err := c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
 	if rpcerr.UnknownSearchAttribute(err) {
 		o.TypedSearchAttributes = temporal.SearchAttributes{}
@@ -163,7 +165,8 @@ func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, in co
 }
 
 // startAndWait starts and asks for the first outcome in one round trip.
-func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue, id string) (signals.Outcome, error) {
+func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue,
+	id string) (signals.Outcome, error) {
 	guarded, stop := c.guard(ctx, id)
 	defer stop()
 	out, err := c.updateWithStart(guarded, o, in)
@@ -182,11 +185,13 @@ func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions
 	return c.complete(ctx, out)
 }
 
-func (c *Client) updateWithStart(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue) (signals.Outcome, error) {
+func (c *Client) updateWithStart(ctx context.Context, o client.StartWorkflowOptions,
+	in converter.RawValue) (signals.Outcome, error) {
 	handle, err := c.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: c.temporal.NewWithStartWorkflowOperation(o, signals.ExecutionWorkflow, in),
 		UpdateOptions: client.UpdateWorkflowOptions{
-			WorkflowID: o.ID, UpdateName: signals.UpdateWait, Args: []any{signals.Wait{}}, WaitForStage: client.WorkflowUpdateStageCompleted,
+			WorkflowID: o.ID, UpdateName: signals.UpdateWait, Args: []any{signals.Wait{}},
+			WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	var out signals.Outcome
@@ -218,8 +223,8 @@ func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcom
 	}
 }
 
-// recovery is how long an execution may take to find a worker after several of its workflow tasks were lost with theirs;
-// the server refuses updates meanwhile.
+// recovery is how long an execution may take to find a worker after several of its workflow tasks were lost with
+// theirs; the server refuses updates meanwhile.
 const recovery = 30 * time.Second
 
 // answerWithin is how long the server may take over an update before the execution itself is looked at. A server that
@@ -228,7 +233,8 @@ const answerWithin = 30 * time.Second
 
 func (c *Client) update(ctx context.Context, id, name string, arg, out any) error {
 	o := client.UpdateWorkflowOptions{
-		UpdateID: rand.Text(), WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name, Args: []any{payload.MustRaw(arg)},
+		UpdateID: rand.Text(), WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name,
+		Args:         []any{payload.MustRaw(arg)},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	}
 	for began := time.Now(); ; {

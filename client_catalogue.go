@@ -22,10 +22,11 @@ type SearchOptions struct {
 	Limit int
 }
 
-// Search finds methods and snippets by a few words or a name: the JSON that codemode.search gives a program. A worker of
-// the runtime answers.
+// Search finds methods and snippets by a few words or a name: the JSON that codemode.search gives a program. A worker
+// of the runtime answers.
 func (c *Client) Search(ctx context.Context, query string, o SearchOptions) (json.RawMessage, error) {
-	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueSearch, Query: query, Connector: o.Connector, Limit: o.Limit})
+	return c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueSearch, Query: query, Connector: o.Connector,
+		Limit: o.Limit})
 }
 
 // Describe explains a connector, a method, a type or a snippet: the JSON that codemode.describe gives a program.
@@ -79,7 +80,8 @@ func (c *Client) ask(ctx context.Context, in signals.CatalogueInput) (json.RawMe
 
 func (c *Client) askActivity(ctx context.Context, in signals.CatalogueInput, answer *json.RawMessage) error {
 	handle, err := c.temporal.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: c.catalogueID(), TaskQueue: signals.TaskQueue(c.runtime), ScheduleToCloseTimeout: askWithin, Summary: in.Kind,
+		ID: c.catalogueID(), TaskQueue: signals.TaskQueue(c.runtime), ScheduleToCloseTimeout: askWithin,
+		Summary: in.Kind,
 	}, signals.CatalogueActivity, payload.MustRaw(in))
 	if err != nil {
 		return err
@@ -89,7 +91,8 @@ func (c *Client) askActivity(ctx context.Context, in signals.CatalogueInput, ans
 
 func (c *Client) askWorkflow(ctx context.Context, in signals.CatalogueInput, answer *json.RawMessage) error {
 	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: c.catalogueID(), TaskQueue: signals.TaskQueue(c.runtime), WorkflowExecutionTimeout: askWithin, StaticSummary: in.Kind,
+		ID: c.catalogueID(), TaskQueue: signals.TaskQueue(c.runtime), WorkflowExecutionTimeout: askWithin,
+		StaticSummary: in.Kind,
 	}, signals.CatalogueWorkflow, payload.MustRaw(in))
 	if err != nil {
 		return err

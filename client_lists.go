@@ -28,8 +28,8 @@ type ListOptions struct {
 	Text string
 }
 
-// Executions lists records, newest first, without their logs. Lists may lag a second behind. One that cannot be read, such
-// as when its key is lost, is listed with nothing but its id, status, times, and the reason as its error.
+// Executions lists records, newest first, without their logs. Lists may lag a second behind. One that cannot be read,
+// such as when its key is lost, is listed with nothing but its id, status, times, and the reason as its error.
 func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
 	if o.Limit == 0 {
 		o.Limit = 20
@@ -44,7 +44,8 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 		if err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found, func(w *workflow.WorkflowExecutionInfo) bool { return !hasStatus(w, o.Status, rolledBack) })
+		found = slices.DeleteFunc(found,
+			func(w *workflow.WorkflowExecutionInfo) bool { return !hasStatus(w, o.Status, rolledBack) })
 		if records, err = c.extend(ctx, records, found, o); err != nil || len(records) == o.Limit {
 			return records, err
 		}
@@ -53,7 +54,8 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 }
 
 // extend adds the records of executions to a list, up to its limit.
-func (c *Client) extend(ctx context.Context, records []signals.Record, found []*workflow.WorkflowExecutionInfo, o ListOptions) ([]signals.Record, error) {
+func (c *Client) extend(ctx context.Context, records []signals.Record, found []*workflow.WorkflowExecutionInfo,
+	o ListOptions) ([]signals.Record, error) {
 	for few := range slices.Chunk(found, atOnce) {
 		shown, err := c.shows(ctx, few)
 		if err != nil {
@@ -124,7 +126,8 @@ func hasText(r *signals.Record, text string) bool {
 // unreadable stands for an execution of which only the server's own knowledge can be told.
 func (c *Client) unreadable(w *workflow.WorkflowExecutionInfo, err error) *signals.Record {
 	r := &signals.Record{
-		ID: executionID(w), Runtime: c.runtime, Status: visibleStatus(w), Error: "This execution cannot be read: " + err.Error(), Connectors: []string{},
+		ID: executionID(w), Runtime: c.runtime, Status: visibleStatus(w),
+		Error: "This execution cannot be read: " + err.Error(), Connectors: []string{},
 		CreatedAt: w.StartTime.AsTime().UnixMilli(), UpdatedAt: w.StartTime.AsTime().UnixMilli(),
 	}
 	if w.CloseTime != nil {
@@ -196,7 +199,8 @@ func (c *Client) visible(ctx context.Context, kind, filter string) ([]*workflow.
 	var found []*workflow.WorkflowExecutionInfo
 	var token []byte
 	for {
-		page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 1000, NextPageToken: token})
+		page, err := c.temporal.ListWorkflow(ctx,
+			&workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 1000, NextPageToken: token})
 		if err != nil {
 			return nil, err
 		}
@@ -205,14 +209,16 @@ func (c *Client) visible(ctx context.Context, kind, filter string) ([]*workflow.
 			break
 		}
 	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].StartTime.AsTime().After(found[j].StartTime.AsTime()) })
+	sort.SliceStable(found,
+		func(i, j int) bool { return found[i].StartTime.AsTime().After(found[j].StartTime.AsTime()) })
 	return found, nil
 }
 
 func attribute(w *workflow.WorkflowExecutionInfo, name string) string {
 	var value string
 	if p := w.GetSearchAttributes().GetIndexedFields()[name]; p != nil {
-		_ = converter.GetDefaultDataConverter().FromPayloads(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}}, &value)
+		_ = converter.GetDefaultDataConverter().FromPayloads(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}},
+			&value)
 	}
 	return value
 }
@@ -222,7 +228,8 @@ func attribute(w *workflow.WorkflowExecutionInfo, name string) string {
 func visibleStatus(w *workflow.WorkflowExecutionInfo) signals.Status {
 	closed := w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
 	switch known := signals.Status(attribute(w, signals.AttributeStatus)); {
-	case attribute(w, signals.AttributeRuntime) == "", closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+	case attribute(w, signals.AttributeRuntime) == "",
+		closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
 		return ""
 	case known == "" && closed:
 		return signals.Completed

@@ -30,13 +30,15 @@ type pastServer struct {
 
 var startTime = regexp.MustCompile(`StartTime (>=|<) "([^"]+)"`)
 
-func (s *pastServer) ListWorkflow(_ context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+func (s *pastServer) ListWorkflow(_ context.Context,
+	in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	s.queries = append(s.queries, in.Query)
 	out := &workflowservice.ListWorkflowExecutionsResponse{}
 	for i, at := range s.started {
 		if within(in.Query, at) {
 			out.Executions = append(out.Executions, &workflow.WorkflowExecutionInfo{
-				Execution: &commonpb.WorkflowExecution{WorkflowId: signals.WorkflowID(signals.DefaultRuntime, fmt.Sprint("e", i))},
+				Execution: &commonpb.WorkflowExecution{WorkflowId: signals.WorkflowID(signals.DefaultRuntime,
+					fmt.Sprint("e", i))},
 				StartTime: timestamppb.New(at), Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
 			})
 		}
@@ -54,7 +56,8 @@ func within(query string, at time.Time) bool {
 	return true
 }
 
-func (s *pastServer) GetWorkflowHistory(context.Context, string, string, bool, enums.HistoryEventFilterType) client.HistoryEventIterator {
+func (s *pastServer) GetWorkflowHistory(context.Context, string, string,
+	bool, enums.HistoryEventFilterType) client.HistoryEventIterator {
 	return unread{s.failure}
 }
 
@@ -66,7 +69,8 @@ func (u unread) Next() (*historypb.HistoryEvent, error) { return nil, u.err }
 func TestListsLookNoFurtherBackThanTheyMust(t *testing.T) {
 	now := time.Now()
 	s := &pastServer{failure: fmt.Errorf("no key"), started: []time.Time{
-		now.Add(-365 * 24 * time.Hour), now.Add(-time.Second), now.Add(-time.Hour), now.Add(time.Hour), now.Add(-5 * time.Minute),
+		now.Add(-365 * 24 * time.Hour), now.Add(-time.Second), now.Add(-time.Hour), now.Add(time.Hour),
+		now.Add(-5 * time.Minute),
 	}}
 	c, err := NewClient(s, ClientOptions{})
 	require.NoError(t, err)
@@ -98,8 +102,9 @@ func TestListsShowWhatCannotBeRead(t *testing.T) {
 	records, err := c.Executions(t.Context(), ListOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []signals.Record{{
-		ID: "e0", Runtime: signals.DefaultRuntime, Status: signals.Running, Connectors: []string{}, CreatedAt: 5000, UpdatedAt: 5000,
-		Error: "This execution cannot be read: no key",
+		ID: "e0", Runtime: signals.DefaultRuntime, Status: signals.Running, Connectors: []string{}, CreatedAt: 5000,
+		UpdatedAt: 5000,
+		Error:     "This execution cannot be read: no key",
 	}}, records)
 
 	s.failure = serviceerror.NewUnavailable("down")

@@ -81,7 +81,8 @@ func (c *Client) deleteEarlierRuns(ctx context.Context, workflowID string, known
 	if !known {
 		return nil
 	}
-	page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: fmt.Sprintf("WorkflowId = '%s'", workflowID)})
+	page, err := c.temporal.ListWorkflow(ctx,
+		&workflowservice.ListWorkflowExecutionsRequest{Query: fmt.Sprintf("WorkflowId = '%s'", workflowID)})
 	if err != nil {
 		return err
 	}
@@ -210,8 +211,8 @@ func (c *Client) current(ctx context.Context, newest string) ([]*workflow.Workfl
 }
 
 // Expire ends the executions that have been paused for longer than maxAge, and lists them. They are rejected, with the
-// error "Expired awaiting approval". Each paused execution expires by itself after limits.pausedTTL: this is for sooner.
-// Lists may lag a second behind.
+// error "Expired awaiting approval". Each paused execution expires by itself after limits.pausedTTL: this is for
+// sooner. Lists may lag a second behind.
 func (c *Client) Expire(ctx context.Context, maxAge time.Duration) ([]string, error) {
 	before := int64(0)
 	if maxAge > 0 {

@@ -17,9 +17,9 @@ import (
 )
 
 // Rollback undoes what an execution did: every call that took effect and has a revert, the last one first. An open
-// execution is stopped first, its running calls are awaited; a closed one needs only its history. Who asks, and why, is for the record.
-// Calls that could not be undone are in the answer, and another rollback tries them again; calls that are undone stay so.
-// Where nothing can be undone, nothing changes.
+// execution is stopped first, its running calls are awaited; a closed one needs only its history. Who asks, and why, is
+// for the record. Calls that could not be undone are in the answer, and another rollback tries them again; calls that
+// are undone stay so. Where nothing can be undone, nothing changes.
 func (c *Client) Rollback(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error) {
 	if err := r.Check(); err != nil {
 		return nothingUndone(), err
@@ -56,7 +56,9 @@ func nothingUndone() signals.RollbackResult { return signals.RollbackRecord{}.Re
 func rollbackResult(id string, h *history.History) (signals.RollbackResult, error) {
 	switch {
 	case h.Result == nil || h.Result.Rollback == nil:
-		return nothingUndone(), fmt.Errorf("the rollback of execution %q was %s from outside: roll back again", id, cmp.Or(h.Closed, "ended"))
+		return nothingUndone(),
+			fmt.Errorf("the rollback of execution %q was %s from outside: roll back again",
+				id, cmp.Or(h.Closed, "ended"))
 	case h.Result.Rollback.Error != "":
 		return h.Result.Rollback.Result(), fmt.Errorf("rollback of execution %q: %s", id, h.Result.Rollback.Error)
 	}
@@ -156,7 +158,8 @@ func (c *Client) join(ctx context.Context, h *history.History, r *signals.Record
 	}
 	n := 0
 	for anyUndoable(r.Log) || n > 0 {
-		rollback, err := history.Read(ctx, c.temporal, c.dc, signals.RollbackID(signals.WorkflowID(c.runtime, r.ID), n+1), "")
+		rollback, err := history.Read(ctx, c.temporal, c.dc,
+			signals.RollbackID(signals.WorkflowID(c.runtime, r.ID), n+1), "")
 		if rpcerr.NotFound(err) {
 			break
 		}

@@ -13,15 +13,17 @@ func (c *Client) snippets() snippets.Store {
 	return snippets.Store{Client: c.temporal, Runtime: c.runtime, DataConverter: c.dc}
 }
 
-// SaveSnippet keeps the program of an execution under a name, for codemode.run(name, input) in later programs. Where the
-// name exists it becomes its newest version. The execution must have completed, unless forced.
+// SaveSnippet keeps the program of an execution under a name, for codemode.run(name, input) in later programs. Where
+// the name exists it becomes its newest version. The execution must have completed, unless forced.
 func (c *Client) SaveSnippet(ctx context.Context, name string, s signals.SaveSnippet) (signals.Snippet, error) {
 	record, err := c.Show(ctx, s.From)
 	if err != nil {
 		return signals.Snippet{}, err
 	}
 	if record.Status != signals.Completed && !s.Force {
-		return signals.Snippet{}, fmt.Errorf("execution %q has not completed (status: %s): a snippet is saved from a program that was seen to work, or by force", s.From, record.Status)
+		return signals.Snippet{},
+			fmt.Errorf("execution %q has not completed (status: %s): a snippet is saved from a program that was "+
+				"seen to work, or by force", s.From, record.Status)
 	}
 	if err := validate.Schema(s.InputSchema); err != nil {
 		return signals.Snippet{}, fmt.Errorf("the snippet input schema cannot be used: %w", err)
@@ -29,7 +31,8 @@ func (c *Client) SaveSnippet(ctx context.Context, name string, s signals.SaveSni
 	guarded, stop := c.guard(ctx, "")
 	defer stop()
 	saved, err := c.snippets().Save(guarded, name, signals.SnippetVersion{
-		Description: s.Description, Code: record.Code, Connectors: record.Connectors, InputSchema: s.InputSchema, ExecutionID: s.From, By: s.By,
+		Description: s.Description, Code: record.Code, Connectors: record.Connectors, InputSchema: s.InputSchema,
+		ExecutionID: s.From, By: s.By,
 	})
 	return saved, guardError(guarded, err)
 }

@@ -23,7 +23,8 @@ type silentServer struct {
 	ids    []string
 }
 
-func (s *silentServer) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+func (s *silentServer) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle,
+	error) {
 	if s.ids = append(s.ids, o.UpdateID); len(s.ids) <= s.silent {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -31,7 +32,8 @@ func (s *silentServer) UpdateWorkflow(ctx context.Context, o client.UpdateWorkfl
 	return answered{}, nil
 }
 
-func (s *silentServer) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+func (s *silentServer) DescribeWorkflowExecution(context.Context, string,
+	string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	info := &workflow.WorkflowExecutionInfo{}
 	if s.closed {
 		info.CloseTime = timestamppb.Now()

@@ -25,7 +25,8 @@ type NoServerError struct {
 
 func (e *NoServerError) Error() string {
 	if e.Namespace != "" {
-		return fmt.Sprintf("the Temporal server at %s has no namespace %q: create it (temporal operator namespace create --namespace %s) "+
+		return fmt.Sprintf("the Temporal server at %s has no namespace %q: create it (temporal operator namespace "+
+			"create --namespace %s) "+
 			"or choose another with TEMPORAL_NAMESPACE", e.Address, e.Namespace, e.Namespace)
 	}
 	return fmt.Sprintf("no Temporal server can be reached at %s: start one (%s) "+
@@ -51,7 +52,8 @@ func Dial(ctx context.Context, o client.Options) (client.Client, error) {
 	if err != nil {
 		return nil, &NoServerError{Address: o.HostPort, Err: err}
 	}
-	_, err = c.WorkflowService().DescribeNamespace(patient, &workflowservice.DescribeNamespaceRequest{Namespace: o.Namespace})
+	_, err = c.WorkflowService().DescribeNamespace(patient,
+		&workflowservice.DescribeNamespaceRequest{Namespace: o.Namespace})
 	var missing *serviceerror.NamespaceNotFound
 	if errors.As(err, &missing) {
 		c.Close()

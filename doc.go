@@ -21,19 +21,19 @@
 //		outcome, err = c.Approve(ctx, outcome.ExecutionID, signals.Approve{By: "ada", AsOf: outcome.Pass})
 //	}
 //
-// [Client.Show] reads the record, [Client.Rollback] undoes what can be undone, [Client.SaveSnippet] keeps a program that
-// others find and run by name.
+// [Client.Show] reads the record, [Client.Rollback] undoes what can be undone, [Client.SaveSnippet] keeps a program
+// that others find and run by name.
 //
 // # Give a model the tool
 //
-// [Client.Tool] is what any model's API is told: a name, a description, an input schema. [Client.CallTool] takes what the
-// model sends back.
+// [Client.Tool] is what any model's API is told: a name, a description, an input schema. [Client.CallTool] takes what
+// the model sends back.
 //
 // # Without Temporal
 //
 // [RunOnce] runs a program over the same connectors in the same sandbox, without durability and approvals. Package
 // codemodetest tests programs and connectors with the real workflow, and without a server.
 //
-// The zero value of every options struct works. Outcomes are data: a program that fails is an outcome with status error;
-// Go errors are for what kept an answer from coming, such as a [NoServerError] or a [NoWorkerError].
+// The zero value of every options struct works. Outcomes are data: a program that fails is an outcome with status
+// error; Go errors are for what kept an answer from coming, such as a [NoServerError] or a [NoWorkerError].
 package codemode

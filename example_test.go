@@ -15,7 +15,8 @@ import (
 
 func ExampleClient_Execute() {
 	ctx, c := context.Background(), connect()
-	outcome, err := c.Execute(ctx, "return await shop.status({ id: 7 })", codemode.ExecuteOptions{Purpose: "Where is order 7?"})
+	outcome, err := c.Execute(ctx, "return await shop.status({ id: 7 })",
+		codemode.ExecuteOptions{Purpose: "Where is order 7?"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,7 +32,8 @@ func ExampleClient_Approve() {
 	}
 	for _, p := range outcome.Pending {
 		fmt.Printf("%s.%s %s\n", p.Connector, p.Method, p.Args)
-		outcome, err = c.Approve(ctx, p.ExecutionID, signals.Approve{Seqs: []int{p.Seq}, ArgsDigest: p.ArgsDigest, By: "ada", Note: "seen the parcel"})
+		outcome, err = c.Approve(ctx, p.ExecutionID,
+			signals.Approve{Seqs: []int{p.Seq}, ArgsDigest: p.ArgsDigest, By: "ada", Note: "seen the parcel"})
 	}
 	fmt.Println(outcome.Status, err)
 }
@@ -44,14 +46,16 @@ func ExampleClient_Reject() {
 	}
 	for _, p := range pending {
 		// With Continue the program goes on with a RejectedError; without, the execution ends.
-		done, err := c.Reject(ctx, p.ExecutionID, signals.Reject{Seq: &p.Seq, Reason: "not this week", Continue: true, By: "ada"})
+		done, err := c.Reject(ctx, p.ExecutionID,
+			signals.Reject{Seq: &p.Seq, Reason: "not this week", Continue: true, By: "ada"})
 		fmt.Println(done, err)
 	}
 }
 
 func ExampleClient_Wait() {
 	ctx, c := context.Background(), connect()
-	started, err := c.Execute(ctx, "await codemode.sleep(86_400_000); return 'a day later'", codemode.ExecuteOptions{NoWait: true})
+	started, err := c.Execute(ctx, "await codemode.sleep(86_400_000); return 'a day later'",
+		codemode.ExecuteOptions{NoWait: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,7 +96,8 @@ func ExampleClient_Prune() {
 
 func ExampleClient_SaveSnippet() {
 	ctx, c := context.Background(), connect()
-	snippet, err := c.SaveSnippet(ctx, "refund-order", signals.SaveSnippet{From: "exec_…", Description: "Refunds an order; takes {id}."})
+	snippet, err := c.SaveSnippet(ctx, "refund-order",
+		signals.SaveSnippet{From: "exec_…", Description: "Refunds an order; takes {id}."})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,8 +61,9 @@ var mayImport = map[string][]string{
 	"sandbox/child":    {"sandbox", "sandbox/compile", "sandbox/engine", "sandbox/harden"},
 	"sandbox/internal": {"sandbox"},
 
-	"internal/lookup": {"connectors", "connectors/catalogue", "connectors/utcp", "internal/tool", "internal/validate", "sandbox"},
-	"workflows":       {"signals/payload"},
+	"internal/lookup": {"connectors", "connectors/catalogue", "connectors/utcp", "internal/tool", "internal/validate",
+		"sandbox"},
+	"workflows": {"signals/payload"},
 	"activities": {
 		"signals/payload", "connectors", "connectors/catalogue", "sandbox", "sandbox/compile", "sandbox/engine",
 		"sandbox/child", "internal/history", "internal/lookup", "internal/snippets",
@@ -70,7 +71,8 @@ var mayImport = map[string][]string{
 
 	// The client: no engine, no connectors.
 	"": {
-		"signals/payload", "internal/ask", "internal/history", "internal/namespace", "internal/snippets", "internal/tool",
+		"signals/payload", "internal/ask", "internal/history", "internal/namespace", "internal/snippets",
+		"internal/tool",
 		"internal/validate",
 	},
 	"worker/codemodeworker": {
@@ -118,13 +120,16 @@ func TestImportsGoOneWay(t *testing.T) {
 		allowed, known := mayImport[rule(dir)]
 		require.True(t, known, "package %q is not in the drawing: add it", dir)
 		for _, i := range imports {
-			require.False(t, strings.HasPrefix(i, "go.temporal.io/server"), "%s imports the server; only testenv may", dir)
+			require.False(t, strings.HasPrefix(i, "go.temporal.io/server"), "%s imports the server; only testenv may",
+				dir)
 			for _, prefix := range mayNotImport[dir] {
-				require.False(t, strings.HasPrefix(i, prefix) && !strings.HasPrefix(i, module), "%q must not import %s", dir, i)
+				require.False(t, strings.HasPrefix(i, prefix) && !strings.HasPrefix(i, module), "%q must not import %s",
+					dir, i)
 			}
 			if own, ok := strings.CutPrefix(i, module); ok {
 				own = strings.TrimPrefix(own, "/")
-				require.True(t, slices.Contains(anywhere, own) || slices.Contains(allowed, rule(own)) || rule(own) == rule(dir),
+				require.True(t, slices.Contains(anywhere, own) || slices.Contains(allowed, rule(own)) ||
+					rule(own) == rule(dir),
 					"%q must not import %q", dir, own)
 			}
 		}
@@ -147,7 +152,8 @@ func packages(t *testing.T) map[string][]string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (name == "testenv" || strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata") {
+		if d.IsDir() && (name == "testenv" || strings.HasPrefix(d.Name(), ".") && name != "." ||
+			d.Name() == "testdata") {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {

@@ -45,8 +45,8 @@ type InboxItem struct {
 	Purpose string `json:"purpose,omitempty"`
 }
 
-// Inbox keeps current what waits for a person in a runtime. A refresh is one list request while nothing changes, and some
-// cheap looks at executions it knows: each of up to 500 is looked at again within ten refreshes.
+// Inbox keeps current what waits for a person in a runtime. A refresh is one list request while nothing changes, and
+// some cheap looks at executions it knows: each of up to 500 is looked at again within ten refreshes.
 type Inbox struct {
 	client  *Client
 	mu      sync.Mutex
@@ -74,8 +74,8 @@ func (i *Inbox) Changed(id string) {
 	i.changed[id] = true
 }
 
-// Refresh lists what waits now, newest execution first, each by seq. Beside an error it lists what is known all the same.
-// One refresh runs at a time.
+// Refresh lists what waits now, newest execution first, each by seq. Beside an error it lists what is known all the
+// same. One refresh runs at a time.
 func (i *Inbox) Refresh(ctx context.Context) ([]InboxItem, error) {
 	ids, err := i.client.ids(ctx, `ExecutionStatus = "Running"`, signals.Paused)
 	if err != nil {

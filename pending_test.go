@@ -18,7 +18,8 @@ func TestInboxLooksAtWhatMayHaveChanged(t *testing.T) {
 	}
 	require.Len(t, i.due(ids), 120, "all are new")
 	for n, id := range ids {
-		i.learn(id, &waiting{events: 9, seen: time.UnixMilli(int64(n)), actions: []signals.PendingAction{{ExecutionID: id}}})
+		i.learn(id, &waiting{events: 9, seen: time.UnixMilli(int64(n)),
+			actions: []signals.PendingAction{{ExecutionID: id}}})
 	}
 	due := i.due(ids)
 	require.Len(t, due, recheck)
@@ -31,7 +32,8 @@ func TestInboxLooksAtWhatMayHaveChanged(t *testing.T) {
 	require.Len(t, i.due(ids), recheck, "once")
 	i.due(ids[1:])
 	items := i.items([]string{"exec_002", "exec_000", "exec_001"})
-	require.Equal(t, []string{"exec_002", "exec_001"}, []string{items[0].ExecutionID, items[1].ExecutionID}, "in the order listed, without what is gone")
+	require.Equal(t, []string{"exec_002", "exec_001"}, []string{items[0].ExecutionID, items[1].ExecutionID},
+		"in the order listed, without what is gone")
 	require.Len(t, items, 2)
 	require.Equal(t, "exec_119", i.items(nil)[0].ExecutionID, "newest first")
 }

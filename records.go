@@ -59,7 +59,8 @@ func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
 		return nil, fmt.Errorf("fold the log of %s: %w", id, err)
 	}
 	r := &signals.Record{
-		ID: id, Runtime: c.runtime, Purpose: h.Input.Purpose, Code: h.Input.Code, Status: signals.Running, Logs: log.Logs,
+		ID: id, Runtime: c.runtime, Purpose: h.Input.Purpose, Code: h.Input.Code, Status: signals.Running,
+		Logs:       log.Logs,
 		Connectors: []string{}, Passes: log.Passes, CreatedAt: h.StartedAt, UpdatedAt: h.UpdatedAt,
 	}
 	if log.Pinned != nil {
@@ -103,7 +104,8 @@ func closeRecord(r *signals.Record, h *history.History, log *signals.Log) error 
 	return nil
 }
 
-// queryPatience bounds how long a record waits for a worker to say what is pending; without one it shows the fold alone.
+// queryPatience bounds how long a record waits for a worker to say what is pending; without one it shows the fold
+// alone.
 const queryPatience = 3 * time.Second
 
 // overlay adds what only the running workflow knows: its status, and the state of calls that have not settled.
@@ -126,7 +128,8 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 		if now, ok := open[r.Log[i].Seq]; ok {
 			call := &r.Log[i]
 			call.State, call.SettledAt, call.Error, call.ErrorName = now.State, now.SettledAt, now.Error, now.ErrorName
-			call.DecidedBy, call.AssertedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.AssertedBy, now.DecidedAt, now.Note, now.Attempts
+			call.DecidedBy, call.AssertedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.AssertedBy,
+				now.DecidedAt, now.Note, now.Attempts
 			call.Decisions = now.Decisions
 			if len(call.Result) == 0 && !call.Ephemeral {
 				call.Result = now.Result
@@ -176,7 +179,8 @@ func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome,
 	return c.transform(ctx, c.outcomeOf(h, r)), nil
 }
 
-// ErrNotFound is in the error of everything that was asked about an execution, a method or a snippet that does not exist.
+// ErrNotFound is in the error of everything that was asked about an execution, a method or a snippet that does not
+// exist.
 var ErrNotFound = ask.ErrNotFound
 
 func noExecution(id string) error { return fmt.Errorf("there is no execution %q: %w", id, ErrNotFound) }
@@ -186,7 +190,8 @@ func noSnippet(name string) error { return fmt.Errorf("there is no snippet %q: %
 // outcomeOf tells a record as an outcome. The caller gets a final value that is too large for the record.
 func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcome {
 	o := signals.Outcome{
-		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs, Calls: r.Log, Pass: r.Passes,
+		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
+		Calls: r.Log, Pass: r.Passes,
 	}
 	if len(h.Passes) > 0 && r.Status == signals.Completed {
 		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {
@@ -243,8 +248,8 @@ func errorText(o signals.Outcome) string {
 	return signals.ErrorText(o.Error, o.Logs)
 }
 
-// fillActions adds arguments that were left out for their size. What a call would be made with is what its digest names;
-// where that is not known, nothing is shown in its place.
+// fillActions adds arguments that were left out for their size. What a call would be made with is what its digest
+// names; where that is not known, nothing is shown in its place.
 func fillActions(actions []signals.PendingAction, calls []signals.Call) {
 	bySeq := map[int]signals.Call{}
 	for _, call := range calls {

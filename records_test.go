@@ -18,11 +18,16 @@ func TestOmittedArgumentsAreThoseOfTheDigest(t *testing.T) {
 		current json.RawMessage
 		omitted bool
 	}{
-		"as issued":             {signals.PendingAction{ArgsDigest: signals.Digest(issued)}, signals.Call{Args: issued}, issued, false},
-		"an edit was refused":   {signals.PendingAction{ArgsDigest: signals.Digest(issued)}, signals.Call{Args: issued, EditedArgs: edited}, issued, false},
-		"an edit is known":      {signals.PendingAction{ArgsDigest: signals.Digest(edited), EditedArgs: edited}, signals.Call{Args: issued}, edited, false},
-		"an edit is in the log": {signals.PendingAction{ArgsDigest: signals.Digest(edited)}, signals.Call{Args: issued, EditedArgs: edited}, edited, false},
-		"an edit is unknown":    {signals.PendingAction{ArgsDigest: signals.Digest(edited)}, signals.Call{Args: issued}, nil, true},
+		"as issued": {signals.PendingAction{ArgsDigest: signals.Digest(issued)}, signals.Call{Args: issued},
+			issued, false},
+		"an edit was refused": {signals.PendingAction{ArgsDigest: signals.Digest(issued)},
+			signals.Call{Args: issued, EditedArgs: edited}, issued, false},
+		"an edit is known": {signals.PendingAction{ArgsDigest: signals.Digest(edited), EditedArgs: edited},
+			signals.Call{Args: issued}, edited, false},
+		"an edit is in the log": {signals.PendingAction{ArgsDigest: signals.Digest(edited)},
+			signals.Call{Args: issued, EditedArgs: edited}, edited, false},
+		"an edit is unknown": {signals.PendingAction{ArgsDigest: signals.Digest(edited)}, signals.Call{Args: issued},
+			nil, true},
 	} {
 		c.action.Omitted = true
 		actions := []signals.PendingAction{c.action}

@@ -64,8 +64,8 @@ func passOf(r signals.PassResult) Pass {
 	return p
 }
 
-// HistoryLength counts the events of an execution and of its rollbacks: it grows with everything that happens to it, and
-// reading it is cheap.
+// HistoryLength counts the events of an execution and of its rollbacks: it grows with everything that happens to it,
+// and reading it is cheap.
 func (c *Client) HistoryLength(ctx context.Context, id string) (int64, error) {
 	workflowID := signals.WorkflowID(c.runtime, id)
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")

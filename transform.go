@@ -19,7 +19,8 @@ func (c *Client) transform(ctx context.Context, o signals.Outcome) signals.Outco
 	}
 	result, err := safely(ctx, c.shape, o.Result)
 	if err != nil {
-		c.log.Warn("the result could not be transformed and is given as it is", "execution", o.ExecutionID, "error", err)
+		c.log.Warn("the result could not be transformed and is given as it is", "execution", o.ExecutionID, "error",
+			err)
 		return o
 	}
 	o.Result = result

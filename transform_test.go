@@ -28,7 +28,8 @@ func TestTransformResult(t *testing.T) {
 		{"an error gives the raw value", completed, func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			return nil, errors.New("no")
 		}, "5", true},
-		{"a panic too", completed, func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("no") }, "5", true},
+		{"a panic too", completed, func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("no") }, "5",
+			true},
 		{"and what is no JSON", completed, func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			return json.RawMessage("{"), nil
 		}, "5", true},
@@ -36,7 +37,8 @@ func TestTransformResult(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
-			client, err := NewClient(nil, ClientOptions{TransformResult: c.shape, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			client, err := NewClient(nil,
+				ClientOptions{TransformResult: c.shape, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			require.NoError(t, err)
 			require.Equal(t, c.want, string(client.transform(t.Context(), c.outcome).Result))
 			require.Equal(t, c.warns, log.Len() > 0, log.String())

@@ -31,8 +31,8 @@ type Options struct {
 	InlineTimeout time.Duration
 	// OwnQueues names the connectors whose calls are made on a task queue of their own.
 	OwnQueues []string
-	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs that
-	// may end their worker must not: a workflow task is tried again for ever.
+	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs
+	// that may end their worker must not: a workflow task is tried again for ever.
 	LocalPass time.Duration
 	// Limits bound an execution; they are fixed by its first pass.
 	Limits signals.Limits

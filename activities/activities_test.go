@@ -26,12 +26,14 @@ import (
 )
 
 func testActivities(t *testing.T, methods ...connectors.Method) *Activities {
-	set, err := connectors.NewSet(context.Background(), []connectors.Connector{connectors.New("store", "", methods...)}, nil)
+	set, err := connectors.NewSet(context.Background(), []connectors.Connector{connectors.New("store", "", methods...)},
+		nil)
 	require.NoError(t, err)
 	return New(Options{Connectors: set, Executor: &engine.InProcess{}})
 }
 
-func method(name string, class connectors.Class, execute func(connectors.Context, json.RawMessage) (any, error)) connectors.Method {
+func method(name string, class connectors.Class,
+	execute func(connectors.Context, json.RawMessage) (any, error)) connectors.Method {
 	return connectors.Method{Name: name, Class: class, Execute: execute}
 }
 
@@ -51,7 +53,8 @@ func TestMemoryServesOnlyThePassAfter(t *testing.T) {
 }
 
 func TestFillReadsReferences(t *testing.T) {
-	given := []signals.Given{{ID: 1, Source: "call-1.1"}, {ID: 2, Source: "call-2.1", Value: json.RawMessage("2"), Carried: true}, {Kind: signals.GivenTimer}}
+	given := []signals.Given{{ID: 1, Source: "call-1.1"},
+		{ID: 2, Source: "call-2.1", Value: json.RawMessage("2"), Carried: true}, {Kind: signals.GivenTimer}}
 	require.False(t, carried(given))
 	require.NoError(t, fill(given, func(id string) (signals.Settlement, error) {
 		return signals.Settlement{Value: json.RawMessage(`"` + id + `"`)}, nil
@@ -60,7 +63,8 @@ func TestFillReadsReferences(t *testing.T) {
 	require.Equal(t, `"call-1.1"`, string(given[0].Value))
 	require.Equal(t, "2", string(given[1].Value))
 	require.Empty(t, references(given)[0].Value, "the echo repeats no value that an event holds")
-	require.Error(t, fill([]signals.Given{{Source: "x"}}, func(string) (signals.Settlement, error) { return signals.Settlement{}, errors.New("gone") }))
+	require.Error(t, fill([]signals.Given{{Source: "x"}},
+		func(string) (signals.Settlement, error) { return signals.Settlement{}, errors.New("gone") }))
 }
 
 func TestCallFailures(t *testing.T) {
@@ -73,10 +77,12 @@ func TestCallFailures(t *testing.T) {
 		retryable bool
 	}{
 		"the connector's own answer": {context.Background(), errors.New("no"), signals.ErrorConnector, false},
-		"asks to be retried":         {context.Background(), &connectors.RetryableError{Message: "later", RetryAfter: time.Second}, signals.ErrorRetryable, true},
-		"connection lost":            {context.Background(), &connectors.OutcomeUnknownError{Err: errors.New("eof")}, signals.OutcomeUnknown, true},
-		"cancelled":                  {cancelled, errors.New("stopped"), signals.OutcomeUnknown, true},
-		"result without JSON":        {context.Background(), &connectors.ResultError{}, signals.ErrorTooLarge, false},
+		"asks to be retried": {context.Background(),
+			&connectors.RetryableError{Message: "later", RetryAfter: time.Second}, signals.ErrorRetryable, true},
+		"connection lost": {context.Background(), &connectors.OutcomeUnknownError{Err: errors.New("eof")},
+			signals.OutcomeUnknown, true},
+		"cancelled":           {cancelled, errors.New("stopped"), signals.OutcomeUnknown, true},
+		"result without JSON": {context.Background(), &connectors.ResultError{}, signals.ErrorTooLarge, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var app *temporal.ApplicationError
@@ -97,7 +103,9 @@ func TestAdmission(t *testing.T) {
 	some.ApprovalFor = func(json.RawMessage) (bool, error) { return false, nil }
 	strict := method("strict", connectors.Read, ok)
 	strict.InputSchema = json.RawMessage(`{"type":"object","required":["id"]}`)
-	h := &host{job: newJob(signals.PassInput{}, nil), Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, some, strict)}
+	h := &host{job: newJob(signals.PassInput{}, nil),
+		Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, some,
+			strict)}
 	admit := func(name string) sandbox.Admission { return h.Admit(sandbox.Call{Connector: "store", Method: name}) }
 	require.Equal(t, sandbox.Admission{Class: "read", EveryCall: true}, admit("read"))
 	require.True(t, admit("write").Gated, "what says nothing of itself is a write")
@@ -108,7 +116,8 @@ func TestAdmission(t *testing.T) {
 	require.True(t, admit("read").Gated, "another worker makes it")
 	require.Contains(t, admit("reads").Refused.Message, `Tool "reads" not found on store. Did you mean: read`)
 	for _, name := range []string{"Dispose", "PassEnd", "RollbackPlan", "Pass", "Catalogue", "methods", ""} {
-		require.NotNil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
+		require.NotNil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused,
+			name)
 	}
 	for _, name := range lookup.Methods {
 		require.Nil(t, h.Admit(sandbox.Call{Seq: -1, Connector: sandbox.PlatformConnector, Method: name}).Refused, name)
@@ -124,7 +133,8 @@ func TestReadsThatCannotBeMadeInlineEscalate(t *testing.T) {
 			<-c.Done()
 			return nil, c.Err()
 		}),
-		method("bad", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) { return nil, errors.New("kaput") }),
+		method("bad", connectors.Read,
+			func(connectors.Context, json.RawMessage) (any, error) { return nil, errors.New("kaput") }),
 	)}
 	h.InlineTimeout = 10 * time.Millisecond
 	call := func(name string) sandbox.Settlement {
@@ -149,13 +159,15 @@ func TestWorkersThatMustNotTakeAPass(t *testing.T) {
 	in.Decided = true
 	require.NoError(t, a.checkWorker(in, a.missing(in)), "a person waits for the answer")
 	a.Modules = map[string]string{"m": "1"}
-	require.ErrorContains(t, a.checkWorker(pinned(a.Executor.Version()), nil), "modules", "modules are part of the engine")
+	require.ErrorContains(t, a.checkWorker(pinned(a.Executor.Version()), nil), "modules",
+		"modules are part of the engine")
 }
 
 // TestBytesAndBigintsAgree: connectors and sandbox write the same tags, though neither imports the other.
 func TestBytesAndBigintsAgree(t *testing.T) {
 	a := testActivities(t,
-		method("bytes", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) { return []byte{1, 2}, nil }),
+		method("bytes", connectors.Read,
+			func(connectors.Context, json.RawMessage) (any, error) { return []byte{1, 2}, nil }),
 		method("big", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {
 			return json.RawMessage(`{"__codemode_bigint_v1__":"12345678901234567890"}`), nil
 		}),
@@ -176,10 +188,12 @@ return [b instanceof Uint8Array, [...b], typeof n, await store.plain({ b, n })];
 func TestResultsAreWordedForModels(t *testing.T) {
 	seq := 3
 	for want, f := range map[string]*sandbox.Failure{
-		"Code execution failed: boom":                     {Kind: sandbox.Thrown, Message: "boom"},
-		"Code execution failed: Execution timed out":      {Kind: sandbox.TimedOut, Message: "Execution timed out"},
-		"The result of a.b is too large to record":        {Kind: sandbox.TooLarge, Subject: "The result of a.b", Size: 9, Limit: 1},
-		"could not be recorded durably (not serializable": {Kind: sandbox.NotSerializable, Subject: "x", Message: "circular"},
+		"Code execution failed: boom":                {Kind: sandbox.Thrown, Message: "boom"},
+		"Code execution failed: Execution timed out": {Kind: sandbox.TimedOut, Message: "Execution timed out"},
+		"The result of a.b is too large to record": {Kind: sandbox.TooLarge, Subject: "The result of a.b",
+			Size: 9, Limit: 1},
+		"could not be recorded durably (not serializable": {Kind: sandbox.NotSerializable, Subject: "x",
+			Message: "circular"},
 		"divergence": {Kind: sandbox.Diverged, Message: "divergence", Seq: seq},
 	} {
 		got := sandbox.Result{Failure: f}.PassFailure()
@@ -194,21 +208,27 @@ func TestClientsLearnWhatAMethodTakes(t *testing.T) {
 	m.Revert = func(connectors.Context, json.RawMessage, json.RawMessage) error { return nil }
 	m.RequiresApproval, m.Description, m.InputSchema = true, "Refund an order.", json.RawMessage(`{"type":"object"}`)
 	a := testActivities(t, m)
-	answer, err := lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
+	answer, err := lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(),
+		signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.refund"})
 	require.NoError(t, err)
 	require.Equal(t, &signals.Method{
-		Connector: "store", Method: "refund", Description: "Refund an order.", Class: signals.Idempotent, RequiresApproval: true, Revertable: true,
+		Connector: "store", Method: "refund", Description: "Refund an order.", Class: signals.Idempotent,
+		RequiresApproval: true, Revertable: true,
 		InputSchema: json.RawMessage(`{"type":"object"}`),
 	}, answer)
-	answer, err = lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(), signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
+	answer, err = lookup.Lookups{Connectors: a.Connectors}.Answer(context.Background(),
+		signals.CatalogueInput{Kind: signals.CatalogueMethod, Target: "store.nope"})
 	require.NoError(t, err)
 	require.Nil(t, answer)
 }
 
 // TestIdempotentCallWhoseServerIsGone: the first attempt was not made, a later one may follow one that took effect.
 func TestIdempotentCallWhoseServerIsGone(t *testing.T) {
-	gone := &connectors.RetryableError{Err: &connectors.UnavailableError{Connector: "store", Err: errors.New("its server did not start")}}
-	a := testActivities(t, method("put", connectors.Idempotent, func(connectors.Context, json.RawMessage) (any, error) { return nil, gone }))
+	gone := &connectors.RetryableError{Err: &connectors.UnavailableError{Connector: "store",
+		Err: errors.New("its server did not start")}}
+	a := testActivities(t,
+		method("put", connectors.Idempotent,
+			func(connectors.Context, json.RawMessage) (any, error) { return nil, gone }))
 	for attempt, want := range map[int]string{1: signals.ErrorRetryable, 2: signals.OutcomeUnknown} {
 		suite := testsuite.WorkflowTestSuite{}
 		env := suite.NewTestActivityEnvironment()
@@ -256,7 +276,8 @@ func TestDecisionsOfReadsMadeAnewNeedANewRuntime(t *testing.T) {
 	}
 }
 
-// TestOrderlyFailuresDoNotCountAsCrashes: a pass that could not be run did not end its worker. One whose code panics counts.
+// TestOrderlyFailuresDoNotCountAsCrashes: a pass that could not be run did not end its worker. One whose code panics
+// counts.
 func TestOrderlyFailuresDoNotCountAsCrashes(t *testing.T) {
 	for name, failing := range map[string]func() error{
 		"no memory for a child": func() error { return errors.New("no memory for a child") },

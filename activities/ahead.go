@@ -12,14 +12,15 @@ import (
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
-// aheadWithin is how long a call that was made waits for the pass that follows it, until it is recorded: a worker that is
-// lost meanwhile leaves the call's outcome unknown. Most passes between two writes take a tenth of it.
+// aheadWithin is how long a call that was made waits for the pass that follows it, until it is recorded: a worker that
+// is lost meanwhile leaves the call's outcome unknown. Most passes between two writes take a tenth of it.
 const aheadWithin = 5 * time.Millisecond
 
-// goOn answers a call that was made. If the execution waits for nothing else, and this worker has what is needed, the pass
-// that follows is run here and now, and both are recorded as one. A pass that makes calls, or takes longer, goes on by
-// itself, for the workflow's own activity to take over.
-func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.RawMessage) (converter.RawValue, error) {
+// goOn answers a call that was made. If the execution waits for nothing else, and this worker has what is needed, the
+// pass that follows is run here and now, and both are recorded as one. A pass that makes calls, or takes longer, goes
+// on by itself, for the workflow's own activity to take over.
+func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.RawMessage) (converter.RawValue,
+	error) {
 	out := signals.CallOutput{Value: value}
 	next, ok := a.next(ctx, in, value)
 	if !ok {
@@ -42,7 +43,8 @@ func (a *Activities) goOn(ctx context.Context, in signals.CallInput, value json.
 }
 
 // next completes what the pass after a call is given; ok is false if it should not run here.
-func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.RawMessage) (next signals.PassInput, ok bool) {
+func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.RawMessage) (next signals.PassInput,
+	ok bool) {
 	if in.Next == nil || a.LocalPass < 0 || ctx.Err() != nil || endsSoon(ctx) {
 		return next, false
 	}
@@ -53,7 +55,8 @@ func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.
 	}
 	next.Pass = in.Next.Pass
 	next.Given = []signals.Given{{
-		ID: in.Seq, At: max(latest, time.Now().UnixMilli()), Source: info.ActivityID, Attempts: max(1, in.Next.Attempts), Value: value, Carried: true,
+		ID: in.Seq, At: max(latest, time.Now().UnixMilli()), Source: info.ActivityID,
+		Attempts: max(1, in.Next.Attempts), Value: value, Carried: true,
 	}}
 	return next, true
 }

@@ -43,9 +43,11 @@ func writeFirst(t *testing.T, code string, before func(a *Activities, next *sign
 		ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 		})
-		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{ActivityID: "call-0.1", StartToCloseTimeout: time.Minute})
+		ctx = workflow.WithActivityOptions(ctx,
+			workflow.ActivityOptions{ActivityID: "call-0.1", StartToCloseTimeout: time.Minute})
 		var first signals.PassResult
-		if err := workflow.ExecuteLocalActivity(ctx, signals.PassActivity, signals.PassInput{ExecutionID: "e", Pass: 1, Code: code}).Get(ctx, &first); err != nil {
+		if err := workflow.ExecuteLocalActivity(ctx, signals.PassActivity,
+			signals.PassInput{ExecutionID: "e", Pass: 1, Code: code}).Get(ctx, &first); err != nil {
 			return err
 		}
 		in := signals.CallInput{ExecutionID: "e", Connector: "store", Method: "write", Class: signals.Write}
@@ -55,7 +57,8 @@ func writeFirst(t *testing.T, code string, before func(a *Activities, next *sign
 			return err
 		}
 		given := signals.Given{At: w.out.At, Source: "call-0.1", Attempts: 1, Value: w.out.Value, Carried: true}
-		then := signals.PassInput{ExecutionID: "e", Pass: 2, After: first.Nonce, Given: []signals.Given{given}, Pinned: first.Pinned}
+		then := signals.PassInput{ExecutionID: "e", Pass: 2, After: first.Nonce, Given: []signals.Given{given},
+			Pinned: first.Pinned}
 		if w.out.Next != nil || w.out.At == 0 {
 			return nil
 		}
@@ -73,12 +76,14 @@ func TestCallGoesOnWithThePassThatFollows(t *testing.T) {
 	require.Equal(t, "2", string(w.out.Next.Value))
 	given := w.out.Next.Given[0]
 	require.NotZero(t, given.At)
-	require.Equal(t, signals.Given{ID: 0, At: given.At, Source: "call-0.1", Attempts: 1}, given, "the value stands there once")
+	require.Equal(t, signals.Given{ID: 0, At: given.At, Source: "call-0.1", Attempts: 1}, given,
+		"the value stands there once")
 	require.Nil(t, w.out.Next.Pinned, "the first pass pinned it")
 }
 
 func TestCallWaitsForNoOtherCall(t *testing.T) {
-	w := writeFirst(t, `const w = await store.write({}); return w + await store.read({})`, func(*Activities, *signals.NextPass) {})
+	w := writeFirst(t, `const w = await store.write({}); return w + await store.read({})`,
+		func(*Activities, *signals.NextPass) {})
 	require.Nil(t, w.out.Next, "the write is recorded before the read is made")
 	require.NotZero(t, w.out.At)
 	require.Equal(t, "3", string(w.then.Value))
@@ -87,7 +92,8 @@ func TestCallWaitsForNoOtherCall(t *testing.T) {
 }
 
 func TestCallDoesNotWaitForALongPass(t *testing.T) {
-	w := writeFirst(t, `const w = await store.write({}); return w + 1`, func(a *Activities, _ *signals.NextPass) { a.patience = 0 })
+	w := writeFirst(t, `const w = await store.write({}); return w + 1`,
+		func(a *Activities, _ *signals.NextPass) { a.patience = 0 })
 	if w.out.Next == nil { // else the pass was even faster
 		require.NotZero(t, w.out.At)
 		require.Equal(t, "2", string(w.then.Value))
@@ -108,7 +114,8 @@ func (garbled) Run(context.Context, sandbox.Pass, sandbox.Host) (sandbox.Result,
 }
 
 func TestCallIsRecordedWhateverThePassAnswers(t *testing.T) {
-	w := writeFirst(t, `return 1 + await store.write({})`, func(a *Activities, _ *signals.NextPass) { a.Executor = garbled{a.Executor} })
+	w := writeFirst(t, `return 1 + await store.write({})`,
+		func(a *Activities, _ *signals.NextPass) { a.Executor = garbled{a.Executor} })
 	require.Equal(t, "1", string(w.out.Value))
 	require.Nil(t, w.out.Next)
 	require.Error(t, w.err)

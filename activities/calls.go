@@ -100,7 +100,8 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 	var in signals.CallInput
 	if err := args.Get(&in); err != nil {
 		return converter.RawValue{}, temporal.NewNonRetryableApplicationError(
-			fmt.Sprintf("%s takes a codemode call: %v", activity.GetInfo(ctx).ActivityType.Name, err), signals.ErrorConnector, nil)
+			fmt.Sprintf("%s takes a codemode call: %v", activity.GetInfo(ctx).ActivityType.Name, err),
+			signals.ErrorConnector, nil)
 	}
 	pulse := beat(ctx)
 	defer pulse.stop()
@@ -111,9 +112,11 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 	return a.goOn(ctx, in, value)
 }
 
-func (a *Activities) call(ctx context.Context, in signals.CallInput, progress func(connectors.Progress)) (json.RawMessage, error) {
+func (a *Activities) call(ctx context.Context, in signals.CallInput,
+	progress func(connectors.Progress)) (json.RawMessage, error) {
 	if !a.Connectors.Has(in.Connector) {
-		return nil, retryableError(signals.ErrorUnavailable, fmt.Sprintf("connector %q is not configured on this worker", in.Connector), 0, 0)
+		return nil, retryableError(signals.ErrorUnavailable,
+			fmt.Sprintf("connector %q is not configured on this worker", in.Connector), 0, 0)
 	}
 	method, err := a.Connectors.Lookup(in.Connector, in.Method)
 	var unavailable *connectors.UnavailableError
@@ -139,7 +142,8 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput, progress fu
 	if err != nil {
 		return nil, a.failure(ctx, in, err)
 	}
-	if message := signals.CheckSizeWithin(fmt.Sprintf("The result of %s.%s", in.Connector, in.Method), value, payload.MaxValueBytes(a.DataConverter)); message != "" {
+	if message := signals.CheckSizeWithin(fmt.Sprintf("The result of %s.%s", in.Connector, in.Method), value,
+		payload.MaxValueBytes(a.DataConverter)); message != "" {
 		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
 	}
 	return value, nil
@@ -187,7 +191,8 @@ func callFailure(ctx context.Context, err error) error {
 }
 
 func applicationError(kind, message string, retryable bool, delay time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind, temporal.ApplicationErrorOptions{
-		NonRetryable: !retryable, NextRetryDelay: delay, Category: temporal.ApplicationErrorCategoryBenign,
-	})
+	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind,
+		temporal.ApplicationErrorOptions{
+			NonRetryable: !retryable, NextRetryDelay: delay, Category: temporal.ApplicationErrorCategoryBenign,
+		})
 }

@@ -12,7 +12,8 @@ import (
 // sandboxPass translates what a pass is given into the sandbox's words.
 func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce string) sandbox.Pass {
 	pass := sandbox.Pass{
-		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(), Modules: a.Modules,
+		Code: known.code, Seed: in.ExecutionID, Start: in.StartedAt, Connectors: a.Connectors.Names(),
+		Modules:     a.Modules,
 		Synchronous: in.Synchronous,
 		Lines:       known.log.Lines(),
 		Limits:      sandbox.Limits{Timeout: a.PassTimeout}, After: in.After, As: nonce,
@@ -25,7 +26,8 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	pass.Log, pass.Refresh = entries, in.Decided && ephemeral
 	for _, o := range in.Open {
 		b := known.log.Blocked[o.Seq]
-		pass.Open = append(pass.Open, sandbox.OpenCall{Seq: o.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: o.Pending})
+		pass.Open = append(pass.Open,
+			sandbox.OpenCall{Seq: o.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: o.Pending})
 	}
 	inline, gated := known.log.Counts()
 	pass.Limits.ValueBytes = payload.MaxValueBytes(a.DataConverter)
@@ -53,8 +55,9 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 	result.Timers = r.Timers
 	if in.Pinned == nil {
 		result.Pinned = &signals.Pinned{
-			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits, SearchAttributes: a.SearchAttributes,
-			LocalPasses: a.LocalPass > 0, Hooks: a.hooks(),
+			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits,
+			SearchAttributes: a.SearchAttributes,
+			LocalPasses:      a.LocalPass > 0, Hooks: a.hooks(),
 		}
 	}
 	return result
@@ -69,10 +72,12 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) signals.
 	}
 	if method, err := a.Connectors.Lookup(b.Connector, b.Method); err == nil {
 		blocked.Revertable = method.Revert != nil
-		blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown, method.Approvals
+		blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown,
+			method.Approvals
 		blocked.Approval = blocked.Approval && !blocked.Client
 		if r := method.Retry; r != (connectors.RetryLimits{}) {
-			blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(), MaxMs: r.MaxBackoff.Milliseconds()}
+			blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
+				MaxMs: r.MaxBackoff.Milliseconds()}
 		}
 	}
 	return blocked

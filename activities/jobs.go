@@ -169,9 +169,9 @@ func (j *job) isFor(in signals.PassInput) bool {
 		slices.EqualFunc(j.in.Given, in.Given, signals.Given.Same)
 }
 
-// within runs a pass for as long as a workflow task may stay open for it. A pass that is not done by then is left to the
-// regular activity that follows, and what cannot run here now is that activity's to tell, with retries and heartbeats:
-// both are nil.
+// within runs a pass for as long as a workflow task may stay open for it. A pass that is not done by then is left to
+// the regular activity that follows, and what cannot run here now is that activity's to tell, with retries and
+// heartbeats: both are nil.
 func (a *Activities) within(ctx context.Context, in signals.PassInput) *job {
 	if a.LocalPass < 0 || a.checkWorker(in, a.missing(in)) != nil {
 		return nil

@@ -23,7 +23,8 @@ func tryBoth(t *testing.T, a *Activities, between func()) (local, regular signal
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		in := signals.PassInput{ExecutionID: "e", Pass: 1}
 		lctx := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: time.Minute})
-		if err := workflow.ExecuteLocalActivity(lctx, signals.PassActivity, in).Get(ctx, &local); err != nil || local.End != signals.PassElsewhere {
+		if err := workflow.ExecuteLocalActivity(lctx, signals.PassActivity, in).Get(ctx, &local); err != nil ||
+			local.End != signals.PassElsewhere {
 			return err
 		}
 		between()
@@ -35,15 +36,16 @@ func tryBoth(t *testing.T, a *Activities, between func()) (local, regular signal
 }
 
 func reading(t *testing.T, reads *int, value any, gate <-chan struct{}) *Activities {
-	return testActivities(t, method("read", connectors.Read, func(c connectors.Context, _ json.RawMessage) (any, error) {
-		*reads++
-		select {
-		case <-gate:
-			return value, nil
-		case <-c.Done():
-			return nil, c.Err()
-		}
-	}))
+	return testActivities(t,
+		method("read", connectors.Read, func(c connectors.Context, _ json.RawMessage) (any, error) {
+			*reads++
+			select {
+			case <-gate:
+				return value, nil
+			case <-c.Done():
+				return nil, c.Err()
+			}
+		}))
 }
 
 func TestLocalPassAnswers(t *testing.T) {

@@ -24,8 +24,8 @@ type remembered struct {
 // entryBytes is about what an entry takes beside its values.
 const entryBytes = 350
 
-// entries are what a pass replays, and whether some of them are reads that a pass after a decision makes anew. Those are
-// replaced in the log itself, so a pass of such a log is given a copy.
+// entries are what a pass replays, and whether some of them are reads that a pass after a decision makes anew. Those
+// are replaced in the log itself, so a pass of such a log is given a copy.
 func (r *remembered) entries() (entries []signals.Entry, ephemeral bool) {
 	for ; r.scanned < len(r.log.Order); r.scanned++ {
 		r.anew = r.anew || r.log.Order[r.scanned].Ephemeral
@@ -70,8 +70,8 @@ func (m *memory) take(runID, nonce string) *remembered {
 	return r
 }
 
-// input is what the pass is given that follows the one with that nonce, but for its number and what has settled; latest is
-// when something settled last. ok is false if something else, or nothing, is remembered of the run.
+// input is what the pass is given that follows the one with that nonce, but for its number and what has settled; latest
+// is when something settled last. ok is false if something else, or nothing, is remembered of the run.
 func (m *memory) input(runID, nonce string) (in signals.PassInput, latest int64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -55,14 +55,16 @@ func (a *Activities) size(encoded converter.RawValue) int {
 // smaller leaves out a final value that history cannot hold. What else is too large ends the execution.
 func (a *Activities) smaller(in signals.PassInput, result signals.PassResult, size int) (converter.RawValue, error) {
 	if result.End == signals.PassCompleted {
-		result.Omitted, result.Value = signals.TooLarge("The final result", len(result.Value), signals.MaxValueBytes), nil
+		result.Omitted, result.Value = signals.TooLarge("The final result", len(result.Value), signals.MaxValueBytes),
+			nil
 		encoded, err := payload.Raw(result)
 		if err != nil || a.size(encoded) <= maxPayload {
 			return encoded, err
 		}
 	}
-	return payload.Raw(failed(in, newNonce(), fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
-		"Return and log less at once.", in.Pass, size, maxPayload)))
+	return payload.Raw(failed(in, newNonce(),
+		fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
+			"Return and log less at once.", in.Pass, size, maxPayload)))
 }
 
 // Sizes of an encoded result in bytes. The server refuses 2 MiB, and a result refused for size would be sent for ever;
@@ -93,7 +95,8 @@ func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID strin
 	pulse := beat(ctx)
 	defer pulse.stop()
 	if pulse.start() > maxStarts {
-		return failed(in, newNonce(), fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
+		return failed(in, newNonce(),
+			fmt.Sprintf("Code execution failed: the pass ended its worker %d times", maxStarts)), nil
 	}
 	j := a.jobs.takeOver(runID, in)
 	if j == nil {
@@ -142,7 +145,8 @@ func newNonce() string { return rand.Text()[:13] }
 
 // standing is what the inputs of an execution's passes have in common, but for what the first pass pins.
 func standing(in signals.PassInput) signals.PassInput {
-	return signals.PassInput{ExecutionID: in.ExecutionID, Runtime: in.Runtime, StartedAt: in.StartedAt, Synchronous: in.Synchronous}
+	return signals.PassInput{ExecutionID: in.ExecutionID, Runtime: in.Runtime, StartedAt: in.StartedAt,
+		Synchronous: in.Synchronous}
 }
 
 // maxStarts is how often a pass that takes its worker with it is tried.
@@ -160,7 +164,9 @@ func (a *Activities) checkWorker(in signals.PassInput, missing []string) error {
 		return nil
 	}
 	if version := a.version(); version != in.Pinned.Engine {
-		return elsewhere("EngineMismatch", fmt.Sprintf("this worker's engine (%s) is not the execution's (%s): waiting for a worker that has it", version, in.Pinned.Engine))
+		return elsewhere("EngineMismatch",
+			fmt.Sprintf("this worker's engine (%s) is not the execution's (%s): waiting for a worker that has it",
+				version, in.Pinned.Engine))
 	}
 	if len(missing) > 0 && !in.Decided {
 		return elsewhere("ConnectorMissing", signals.MissingConnectors(in.ExecutionID, missing))
@@ -217,7 +223,8 @@ func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembe
 		known = &remembered{runID: run.RunID, nonce: log.Nonce, code: h.Input.Code, log: log, bytes: len(h.Input.Code)}
 	}
 	if known.nonce != in.After {
-		return nil, fmt.Errorf("the history of %s ends with another pass than the one before pass %d", in.ExecutionID, in.Pass)
+		return nil, fmt.Errorf("the history of %s ends with another pass than the one before pass %d", in.ExecutionID,
+			in.Pass)
 	}
 	return known, fill(in.Given, h.Source)
 }

@@ -31,7 +31,8 @@ func (a *Activities) failure(ctx context.Context, in signals.CallInput, err erro
 	}
 	d, failed := a.judge(ctx, connectors.FailedAttempt{
 		ExecutionID: in.ExecutionID, Connector: in.Connector, Method: in.Method, Seq: in.Seq, Class: in.Class,
-		Attempt: attempt(ctx, in), Err: err, Unknown: unknown, Retryable: unknown || app.Type() == signals.ErrorRetryable,
+		Attempt: attempt(ctx, in), Err: err, Unknown: unknown,
+		Retryable: unknown || app.Type() == signals.ErrorRetryable,
 	})
 	switch {
 	case failed != nil:
@@ -59,7 +60,8 @@ func (a *Activities) judge(ctx context.Context, f connectors.FailedAttempt) (d c
 // itself goes by.
 func retryableError(kind, message string, after time.Duration, attempts int) error {
 	advice := signals.RetryAdvice{MaxAttempts: attempts, AfterMs: after.Milliseconds()}
-	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind, temporal.ApplicationErrorOptions{
-		NextRetryDelay: after, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{advice},
-	})
+	return temporal.NewApplicationErrorWithOptions(signals.Cut(message, sandbox.MaxMessage), kind,
+		temporal.ApplicationErrorOptions{
+			NextRetryDelay: after, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{advice},
+		})
 }

@@ -41,7 +41,8 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 	}
 	undone := h.Undone()
 	for n := 1; n <= in.Before; n++ {
-		before, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, signals.RollbackID(in.WorkflowID, n), "")
+		before, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, signals.RollbackID(in.WorkflowID, n),
+			"")
 		if err != nil && !rpcerr.NotFound(err) {
 			return signals.RollbackPlan{}, fmt.Errorf("read rollback %d of %s: %w", n, in.ExecutionID, err)
 		}
@@ -62,10 +63,12 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 }
 
 // readRun folds the log of a run, which if it is open took up so many passes; 0 is all.
-func (a *Activities) readRun(ctx context.Context, workflowID, runID string, passes int) (*history.History, *signals.Log, error) {
+func (a *Activities) readRun(ctx context.Context, workflowID, runID string, passes int) (*history.History, *signals.Log,
+	error) {
 	h, err := history.Read(ctx, activity.GetClient(ctx), a.DataConverter, workflowID, runID)
 	if rpcerr.NotFound(err) {
-		return nil, nil, applicationError(signals.ErrorConnector, "its history is no longer kept by the server", false, 0)
+		return nil, nil, applicationError(signals.ErrorConnector, "its history is no longer kept by the server",
+			false, 0)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the history of %s: %w", workflowID, err)

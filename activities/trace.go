@@ -10,8 +10,8 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox"
 )
 
-// startSpan opens the span of an inline call under the pass's. Passes and gated calls have theirs from the SDK's tracing
-// interceptor; without one this costs nothing. Arguments and results are never part of it.
+// startSpan opens the span of an inline call under the pass's. Passes and gated calls have theirs from the SDK's
+// tracing interceptor; without one this costs nothing. Arguments and results are never part of it.
 func startSpan(ctx context.Context, executionID string, c sandbox.Call) (context.Context, trace.Span) {
 	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer("github.com/temporal-codemode/codemode")
 	return tracer.Start(ctx, c.Connector+"."+c.Method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(

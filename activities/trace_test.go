@@ -17,7 +17,8 @@ func TestInlineCallsAreSpansOfTheirPass(t *testing.T) {
 	provider := trace.NewTracerProvider(trace.WithSpanProcessor(recorder))
 	ctx, pass := provider.Tracer("sdk").Start(t.Context(), "RunActivity:codemode.Pass")
 	for _, s := range []sandbox.Settlement{{}, {Err: &signals.CallError{Message: "a secret"}}, {Escalate: true}} {
-		_, span := startSpan(ctx, "exec_1", sandbox.Call{Connector: "shop", Method: "status", Seq: 3, Args: []byte(`"a secret"`)})
+		_, span := startSpan(ctx, "exec_1",
+			sandbox.Call{Connector: "shop", Method: "status", Seq: 3, Args: []byte(`"a secret"`)})
 		endSpan(span, s)
 	}
 	pass.End()

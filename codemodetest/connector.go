@@ -49,7 +49,8 @@ func (c *Connector) Idempotent(name string, answer any) *connectors.Method {
 func (c *Connector) Write(name string, answer any) *connectors.Method {
 	m := c.add(name, connectors.Write, answer)
 	m.Revert = func(ctx connectors.Context, args, result json.RawMessage) error {
-		c.keep(Call{Method: name, Args: args, IdempotencyKey: ctx.IdempotencyKey, Attempt: ctx.Attempt, Revert: true, Result: result})
+		c.keep(Call{Method: name, Args: args, IdempotencyKey: ctx.IdempotencyKey, Attempt: ctx.Attempt, Revert: true,
+			Result: result})
 		return nil
 	}
 	return m

@@ -53,7 +53,8 @@ func (r *recorder) started(at time.Time, in signals.ExecutionInput) {
 	r.add(at, &historypb.HistoryEvent{
 		EventType: enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
 		Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
-			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: payloads(in)},
+			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: payloads(
+				in)},
 		},
 	})
 }
@@ -111,7 +112,8 @@ func (r *recorder) activityFailed(scheduled int64, err error) {
 }
 
 // GetWorkflowHistory gives the events so far. There is no other workflow.
-func (r *recorder) GetWorkflowHistory(_ context.Context, id, _ string, _ bool, _ enumspb.HistoryEventFilterType) client.HistoryEventIterator {
+func (r *recorder) GetWorkflowHistory(_ context.Context, id, _ string, _ bool,
+	_ enumspb.HistoryEventFilterType) client.HistoryEventIterator {
 	if _, _, execution := signals.ParseWorkflowID(id); !execution {
 		return unknown{}
 	}
@@ -144,24 +146,28 @@ func (r *recorder) UpdateWorkflow(context.Context, client.UpdateWorkflowOptions)
 }
 
 // DescribeTaskQueue tells nothing: there are no pollers.
-func (r *recorder) DescribeTaskQueue(context.Context, string, enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+func (r *recorder) DescribeTaskQueue(context.Context, string,
+	enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
 	return nil, serviceerror.NewUnimplemented("codemodetest has no task queues")
 }
 
 // ListWorkflow lists the snippets; the test environment has no other workflows.
-func (r *recorder) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+func (r *recorder) ListWorkflow(context.Context,
+	*workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	list := &workflowservice.ListWorkflowExecutionsResponse{}
 	for name, version := range r.snippets { // readers sort them
 		memo := payloads(version.Listed()).Payloads[0]
 		list.Executions = append(list.Executions, &workflowpb.WorkflowExecutionInfo{
-			Execution: &commonpb.WorkflowExecution{WorkflowId: signals.SnippetWorkflowID(r.runtime, name)}, Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{signals.MemoSnippet: memo}},
+			Execution: &commonpb.WorkflowExecution{WorkflowId: signals.SnippetWorkflowID(r.runtime, name)},
+			Memo:      &commonpb.Memo{Fields: map[string]*commonpb.Payload{signals.MemoSnippet: memo}},
 		})
 	}
 	return list, nil
 }
 
 // QueryWorkflowWithOptions reads a snippet.
-func (r *recorder) QueryWorkflowWithOptions(_ context.Context, q *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
+func (r *recorder) QueryWorkflowWithOptions(_ context.Context,
+	q *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
 	version, ok := r.snippets[q.WorkflowID[strings.LastIndex(q.WorkflowID, "/snippet/")+len("/snippet/"):]]
 	if !ok {
 		return nil, serviceerror.NewNotFound("no such snippet")
@@ -175,8 +181,10 @@ type lendClient struct {
 	client client.Client
 }
 
-func (l *lendClient) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	return &lendInbound{ActivityInboundInterceptorBase: interceptor.ActivityInboundInterceptorBase{Next: next}, client: l.client}
+func (l *lendClient) InterceptActivity(_ context.Context,
+	next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	return &lendInbound{ActivityInboundInterceptorBase: interceptor.ActivityInboundInterceptorBase{Next: next},
+		client: l.client}
 }
 
 type lendInbound struct {
@@ -194,7 +202,8 @@ type lendOutbound[C any] struct {
 	client C
 }
 
-func lend[C any](_ func(context.Context) C, next interceptor.ActivityOutboundInterceptor, c client.Client) *lendOutbound[C] {
+func lend[C any](_ func(context.Context) C, next interceptor.ActivityOutboundInterceptor,
+	c client.Client) *lendOutbound[C] {
 	return &lendOutbound[C]{interceptor.ActivityOutboundInterceptorBase{Next: next}, c.(C)}
 }
 

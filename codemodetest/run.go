@@ -22,8 +22,8 @@ import (
 
 // Options of a test run. The zero value runs programs without connectors, and leaves what waits for a person to expire.
 type Options struct {
-	// Options are the worker's; of Worker only the interceptors are used. The executor is engine.InProcess unless one is
-	// given.
+	// Options are the worker's; of Worker only the interceptors are used. The executor is engine.InProcess unless one
+	// is given.
 	codemodeworker.Options
 	// Decide answers for the people who approve; nil says nothing.
 	Decide Decide
@@ -78,7 +78,8 @@ func (r *run) setUp(plugin worker.Plugin) {
 	})
 	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
 	r.env.SetWorkerOptions(worker.Options{
-		Plugins: []worker.Plugin{plugin}, Interceptors: append(slices.Clone(r.options.Worker.Interceptors), &lendClient{client: r.events}),
+		Plugins:      []worker.Plugin{plugin},
+		Interceptors: append(slices.Clone(r.options.Worker.Interceptors), &lendClient{client: r.events}),
 	})
 }
 

@@ -51,7 +51,8 @@ func states(calls []signals.Call) []signals.CallState {
 func TestLargeValuesComeBackFromHistory(t *testing.T) {
 	big := codemodetest.NewConnector("big")
 	big.Write("make", strings.Repeat("x", 100_000))
-	run := codemodetest.Run(t, `const a = await big.make(); const b = await big.make(); return a.length + b.length`, with(big))
+	run := codemodetest.Run(t, `const a = await big.make(); const b = await big.make(); return a.length + b.length`,
+		with(big))
 	require.Equal(t, "200000", string(run.Outcome.Result), run.Outcome.Error)
 }
 
@@ -67,15 +68,22 @@ func TestDecisions(t *testing.T) {
 		{"edited", func(signals.PendingAction) codemodetest.Decision {
 			return codemodetest.ApproveWith(json.RawMessage(`{"id":8}`))
 		}, signals.Completed, `{"id":8}`, 1},
-		{"rejected", func(signals.PendingAction) codemodetest.Decision { return codemodetest.Reject("no") }, signals.Rejected, "", 0},
-		{"refused", func(signals.PendingAction) codemodetest.Decision { return codemodetest.Refuse("not now") }, signals.Completed, `"RejectedError"`, 0},
+		{"rejected", func(signals.PendingAction) codemodetest.Decision { return codemodetest.Reject("no") },
+			signals.Rejected, "", 0},
+		{"refused", func(signals.PendingAction) codemodetest.Decision { return codemodetest.Refuse("not now") },
+			signals.Completed, `"RejectedError"`, 0},
 		{"nobody decides", nil, signals.Rejected, "", 0},
-		{"nobody wants to decide", func(signals.PendingAction) codemodetest.Decision { return codemodetest.Decision{} }, signals.Rejected, "", 0},
+		{"nobody wants to decide", func(signals.PendingAction) codemodetest.Decision { return codemodetest.Decision{} },
+			signals.Rejected, "", 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			shop := codemodetest.NewConnector("shop")
-			shop.Write("refund", codemodetest.Answer(func(args json.RawMessage) (any, error) { return args, nil })).RequiresApproval = true
+			shop.Write("refund",
+				codemodetest.Answer(func(args json.RawMessage) (any, error) {
+					return args,
+						nil
+				})).RequiresApproval = true
 			o := with(shop)
 			o.Decide = c.decide
 			run := codemodetest.Run(t, `try { return await shop.refund({ id: 7 }) } catch (e) { return e.name }`, o)
@@ -96,7 +104,9 @@ func TestDaysPassAtOnce(t *testing.T) {
 }
 
 func TestSnippets(t *testing.T) {
-	o := codemodetest.Options{Snippets: map[string]signals.SnippetVersion{"double": {Code: `(input) => input.n * 2`, Description: "Doubles.", Version: 1}}}
-	run := codemodetest.Run(t, `const found = (await codemode.search('double')).results.length; return [found, await codemode.run('double', { n: 4 }), await codemode.run('none', {})]`, o)
+	o := codemodetest.Options{Snippets: map[string]signals.SnippetVersion{"double": {Code: `(input) => input.n * 2`,
+		Description: "Doubles.", Version: 1}}}
+	run := codemodetest.Run(t,
+		`const found = (await codemode.search('double')).results.length; return [found, await codemode.run('double', { n: 4 }), await codemode.run('none', {})]`, o)
 	require.JSONEq(t, `[1, 8, {"error": "Snippet \"none\" not found."}]`, string(run.Outcome.Result), run.Outcome.Error)
 }

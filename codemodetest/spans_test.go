@@ -12,7 +12,8 @@ import (
 	"github.com/temporal-codemode/codemode/codemodetest"
 )
 
-// With Temporal's tracing interceptor an execution is one trace: passes and calls of the workflow, and reads in their pass.
+// With Temporal's tracing interceptor an execution is one trace: passes and calls of the workflow, and reads in their
+// pass.
 func TestSpansOfAnExecution(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	provider := trace.NewTracerProvider(trace.WithSpanProcessor(recorder))

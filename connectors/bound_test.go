@@ -43,12 +43,19 @@ func TestInvoke(t *testing.T) {
 		{name: "undefined", method: execute(nil, nil)},
 		{name: "null", method: execute(json.RawMessage("null"), nil), want: "null"},
 		{name: "own error", method: execute(nil, own), failure: "kaput"},
-		{name: "retryable stays", method: execute(nil, &RetryableError{Message: "later", Err: context.DeadlineExceeded}), failure: "later"},
-		{name: "unknown stays", method: execute(nil, fmt.Errorf("wrapped: %w", &OutcomeUnknownError{Err: own})), failure: "wrapped: outcome unknown: kaput", unknown: true},
-		{name: "deadline", method: execute(nil, fmt.Errorf("post: %w", context.DeadlineExceeded)), failure: "outcome unknown: post: context deadline exceeded", unknown: true},
-		{name: "cancelled", method: execute(nil, context.Canceled), failure: "outcome unknown: context canceled", unknown: true},
-		{name: "panic", method: Method{Execute: func(Context, json.RawMessage) (any, error) { panic("oh no") }}, failure: "outcome unknown: panic in c.m: oh no", unknown: true},
-		{name: "cannot be encoded", method: execute(math.NaN(), nil), failure: "The result of c.m could not be recorded durably (not serializable: json: unsupported value: NaN). Only JSON-compatible values (plus binary and bigint) can cross a durable replay boundary."},
+		{name: "retryable stays",
+			method: execute(nil, &RetryableError{Message: "later", Err: context.DeadlineExceeded}), failure: "later"},
+		{name: "unknown stays", method: execute(nil, fmt.Errorf("wrapped: %w", &OutcomeUnknownError{Err: own})),
+			failure: "wrapped: outcome unknown: kaput", unknown: true},
+		{name: "deadline", method: execute(nil, fmt.Errorf("post: %w", context.DeadlineExceeded)),
+			failure: "outcome unknown: post: context deadline exceeded", unknown: true},
+		{name: "cancelled", method: execute(nil, context.Canceled), failure: "outcome unknown: context canceled",
+			unknown: true},
+		{name: "panic", method: Method{Execute: func(Context, json.RawMessage) (any, error) { panic("oh no") }},
+			failure: "outcome unknown: panic in c.m: oh no", unknown: true},
+		{name: "cannot be encoded", method: execute(math.NaN(), nil),
+			failure: "The result of c.m could not be recorded durably (not serializable: json: unsupported value: " +
+				"NaN). Only JSON-compatible values (plus binary and bigint) can cross a durable replay boundary."},
 	} {
 		got, err := boundTo(t, c.method).Invoke(callContext(), nil)
 		var unknown *OutcomeUnknownError
@@ -100,13 +107,19 @@ func TestNeedsApproval(t *testing.T) {
 	}{
 		{name: "no", method: Method{}},
 		{name: "yes", method: Method{RequiresApproval: true}, want: true},
-		{name: "predicate instead of flag", method: Method{RequiresApproval: true, ApprovalFor: over100}, args: `{"amount":1}`},
+		{name: "predicate instead of flag", method: Method{RequiresApproval: true, ApprovalFor: over100},
+			args: `{"amount":1}`},
 		{name: "predicate", method: Method{ApprovalFor: over100}, args: `{"amount":101}`, want: true},
-		{name: "bigints are compared", method: Method{ApprovalFor: over100}, args: `{"amount":{"__codemode_bigint_v1__":"9007199254740993"}}`, want: true},
+		{name: "bigints are compared", method: Method{ApprovalFor: over100},
+			args: `{"amount":{"__codemode_bigint_v1__":"9007199254740993"}}`, want: true},
 		{name: "absent is {}", method: Method{ApprovalFor: over100}},
-		{name: "an error asks a person", method: Method{ApprovalFor: over100}, args: `{"amount":"x"}`, want: true, failure: "cannot tell whether this call of c.m needs approval: json: "},
-		{name: "broken arguments ask a person", method: Method{ApprovalFor: over100}, args: `{`, want: true, failure: "not valid JSON"},
-		{name: "a panic asks a person", method: Method{ApprovalFor: func(json.RawMessage) (bool, error) { panic("oh no") }}, want: true, failure: "panic in c.m: oh no"},
+		{name: "an error asks a person", method: Method{ApprovalFor: over100}, args: `{"amount":"x"}`, want: true,
+			failure: "cannot tell whether this call of c.m needs approval: json: "},
+		{name: "broken arguments ask a person", method: Method{ApprovalFor: over100}, args: `{`, want: true,
+			failure: "not valid JSON"},
+		{name: "a panic asks a person",
+			method: Method{ApprovalFor: func(json.RawMessage) (bool, error) { panic("oh no") }}, want: true,
+			failure: "panic in c.m: oh no"},
 	} {
 		c.method.Execute = nothing
 		got, err := boundTo(t, c.method).NeedsApproval(json.RawMessage(c.args))
@@ -120,7 +133,8 @@ func TestNeedsApproval(t *testing.T) {
 }
 
 func TestUndo(t *testing.T) {
-	assert.EqualError(t, boundTo(t, execute(nil, nil)).Undo(callContext(), nil, nil), "c.m cannot be undone: it has no revert")
+	assert.EqualError(t, boundTo(t, execute(nil, nil)).Undo(callContext(), nil, nil),
+		"c.m cannot be undone: it has no revert")
 
 	var undone []string
 	m := execute(nil, nil)
@@ -144,10 +158,11 @@ func TestRevertByAnotherMethod(t *testing.T) {
 	shop := func() Connector {
 		return New("shop", "",
 			Method{Name: "create", Execute: nothing},
-			Method{Name: "delete", InputSchema: json.RawMessage(`{"required":["id"]}`), Execute: func(ctx Context, args json.RawMessage) (any, error) {
-				deleted = append(deleted, ctx.IdempotencyKey+string(args))
-				return nil, nil
-			}})
+			Method{Name: "delete", InputSchema: json.RawMessage(`{"required":["id"]}`),
+				Execute: func(ctx Context, args json.RawMessage) (any, error) {
+					deleted = append(deleted, ctx.IdempotencyKey+string(args))
+					return nil, nil
+				}})
 	}
 	byResult := func(args, result json.RawMessage) (json.RawMessage, error) {
 		if result == nil {
@@ -163,8 +178,10 @@ func TestRevertByAnotherMethod(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, create.Undo(callContext(), nil, json.RawMessage(`{"id":7}`)))
 	assert.Equal(t, []string{`k{"id":7}`}, deleted)
-	assert.EqualError(t, create.Undo(callContext(), nil, nil), "arguments for shop.delete, which undoes shop.create: no result")
-	assert.EqualError(t, create.Undo(callContext(), nil, json.RawMessage(`{}`)), "Invalid arguments for shop.delete: id: required, but missing")
+	assert.EqualError(t, create.Undo(callContext(), nil, nil),
+		"arguments for shop.delete, which undoes shop.create: no result")
+	assert.EqualError(t, create.Undo(callContext(), nil, json.RawMessage(`{}`)),
+		"Invalid arguments for shop.delete: id: required, but missing")
 	assert.Len(t, deleted, 1)
 }
 
@@ -179,7 +196,9 @@ func TestFunc(t *testing.T) {
 	assert.Equal(t, "Does.", m.Description)
 	b := boundTo(t, m)
 
-	got, err := b.Invoke(callContext(), json.RawMessage(`{"id":{"__codemode_bigint_v1__":"9007199254740993"},"data":{"__codemode_binary_v1__":"Uint8Array","data":"AQID"}}`))
+	got, err := b.Invoke(callContext(),
+		json.RawMessage(
+			`{"id":{"__codemode_bigint_v1__":"9007199254740993"},"data":{"__codemode_binary_v1__":"Uint8Array","data":"AQID"}}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"id":{"__codemode_bigint_v1__":"9007199254740993"},"data":"AQID","Tags":null}`, string(got))
 
@@ -222,7 +241,8 @@ func TestSchemaFor(t *testing.T) {
 	m.InputSchema = SchemaFor[in]()
 	b := boundTo(t, m)
 	assert.NoError(t, b.Validate(json.RawMessage(`{"id":1,"since":"2026-01-02T03:04:05Z","tags":["a"]}`)))
-	assert.EqualError(t, b.Validate(json.RawMessage(`{"id":1.5}`)), "Invalid arguments for c.m: id: expected integer, but got number")
+	assert.EqualError(t, b.Validate(json.RawMessage(`{"id":1.5}`)),
+		"Invalid arguments for c.m: id: expected integer, but got number")
 	assert.EqualError(t, b.Validate(nil), "Invalid arguments for c.m: id: required, but missing")
 	assert.Contains(t, string(m.InputSchema), "Item id")
 }

@@ -16,9 +16,10 @@ import (
 // An MCP server in the same process, by mcp-go's own client.
 func ExampleConnector_inProcess() {
 	notes := server.NewMCPServer("notes", "1")
-	notes.AddTool(mcp.NewTool("list-notes", mcp.WithReadOnlyHintAnnotation(true)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return mcp.NewToolResultText(`["first"]`), nil
-	})
+	notes.AddTool(mcp.NewTool("list-notes", mcp.WithReadOnlyHintAnnotation(true)),
+		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(`["first"]`), nil
+		})
 	c := mcpconnector.New("notes", mcpconnector.Options{
 		Client: func(context.Context) (*client.Client, error) { return client.NewInProcessClient(notes) },
 	})
@@ -32,9 +33,10 @@ func ExampleConnector_inProcess() {
 
 // A derived method gets a revert in Go, and every write has to be approved.
 func ExampleDecorate() {
-	refund := connectors.Func("refund", "Pay an order back.", connectors.Write, func(connectors.Context, struct{ ID int }) (string, error) {
-		return "done", nil
-	})
+	refund := connectors.Func("refund", "Pay an order back.", connectors.Write,
+		func(connectors.Context, struct{ ID int }) (string, error) {
+			return "done", nil
+		})
 	shop := connectors.Decorate(connectors.New("shop", "", refund), func(m *connectors.Method) {
 		m.RequiresApproval = m.Class == connectors.Write
 		m.Revert = func(_ connectors.Context, args, result json.RawMessage) error {
@@ -46,7 +48,8 @@ func ExampleDecorate() {
 	defer set.Close()
 	m, _ := set.Lookup("shop", "refund")
 	fmt.Println(m.MayNeedApproval())
-	_ = m.Undo(connectors.Context{Context: context.Background()}, json.RawMessage(`{"ID":7}`), json.RawMessage(`"done"`))
+	_ = m.Undo(connectors.Context{Context: context.Background()}, json.RawMessage(`{"ID":7}`),
+		json.RawMessage(`"done"`))
 	// Output:
 	// true
 	// refund took effect with {"ID":7} and gave "done"

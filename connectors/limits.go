@@ -49,5 +49,6 @@ func (l *limiter) enter(ctx context.Context) (leave func(), err error) {
 }
 
 func (l *limiter) waited(limit string) error {
-	return &RetryableError{Message: fmt.Sprintf("the call was not made: too many others are under the %s of the rule %q", limit, l.rule)}
+	return &RetryableError{Message: fmt.Sprintf("the call was not made: too many others are under the %s of the "+
+		"rule %q", limit, l.rule)}
 }

@@ -26,7 +26,8 @@ func TestMaxConcurrent(t *testing.T) {
 			return nil, nil
 		}}
 	}
-	set := newSet(t, map[string][]Rule{"c": {{Pattern: "free", MaxConcurrent: 1}, {Pattern: "*", MaxConcurrent: 2}}}, New("c", "", busy("a"), busy("b"), busy("free")))
+	set := newSet(t, map[string][]Rule{"c": {{Pattern: "free", MaxConcurrent: 1}, {Pattern: "*", MaxConcurrent: 2}}},
+		New("c", "", busy("a"), busy("b"), busy("free")))
 	call := func(ctx context.Context, name string) error {
 		b, err := set.Lookup("c", name)
 		require.NoError(t, err)
@@ -71,7 +72,8 @@ func TestRatePerSecond(t *testing.T) {
 }
 
 func TestLimitsBelowZero(t *testing.T) {
-	_, err := NewSet(t.Context(), []Connector{New("c", "")}, map[string][]Rule{"c": {{Pattern: "a", MaxConcurrent: -1}}})
+	_, err := NewSet(t.Context(), []Connector{New("c", "")},
+		map[string][]Rule{"c": {{Pattern: "a", MaxConcurrent: -1}}})
 	assert.EqualError(t, err, `rule "a" of connector "c" has a limit below zero`)
 }
 
@@ -89,7 +91,8 @@ func TestDecorate(t *testing.T) {
 		m.RequiresApproval = m.Name == "put"
 		m.Revert = func(Context, json.RawMessage, json.RawMessage) error { return undone }
 	})
-	set := newSet(t, map[string][]Rule{"c": {{Pattern: "put", Class: Idempotent}}}, c, Decorate(sharing{remote{name: "api", methods: []Method{method("x")}}}, func(*Method) {}))
+	set := newSet(t, map[string][]Rule{"c": {{Pattern: "put", Class: Idempotent}}}, c,
+		Decorate(sharing{remote{name: "api", methods: []Method{method("x")}}}, func(*Method) {}))
 	defer set.Close()
 	put, err := set.Lookup("c", "put")
 	require.NoError(t, err)

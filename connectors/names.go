@@ -63,7 +63,8 @@ func checkMethodName(connector, name string) error {
 	case "":
 		return fmt.Errorf("connector %q has a tool without a name", connector)
 	case "then", "toJSON":
-		return fmt.Errorf("connector %q tool %q cannot have this name: awaiting or serializing the connector would call it — rename the tool",
+		return fmt.Errorf("connector %q tool %q cannot have this name: awaiting or serializing the connector would "+
+			"call it — rename the tool",
 			connector, name)
 	}
 	return nil

@@ -97,7 +97,8 @@ func bindRevert(b *Bound, rule *RevertRule, methods map[string]*Bound) error {
 	}
 	target, ok := methods[rule.Method]
 	if !ok {
-		return ConfigErrorf("connector %q has no tool %q, which a rule names to undo %q", b.Connector, rule.Method, b.Method.Name)
+		return ConfigErrorf("connector %q has no tool %q, which a rule names to undo %q", b.Connector, rule.Method,
+			b.Method.Name)
 	}
 	b.Revert = func(ctx Context, args, result json.RawMessage) error {
 		var undoing json.RawMessage
@@ -123,7 +124,8 @@ func (space *namespace) schemaWarnings() (list []string) {
 			continue // made by its connector, and costly to make
 		}
 		if err := b.SchemaError(); err != nil {
-			list = append(list, fmt.Sprintf("%s takes any argument, since its input schema is unusable: %v", b.Path(), err))
+			list = append(list, fmt.Sprintf("%s takes any argument, since its input schema is unusable: %v",
+				b.Path(), err))
 		}
 	}
 	return list

@@ -127,5 +127,6 @@ func (b *Bound) ValidateResult(result json.RawMessage) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("invalid result for %s: %s", b.Path(), strings.Join(problems[:min(len(problems), validate.MaxProblems)], "; "))
+	return fmt.Errorf("invalid result for %s: %s", b.Path(),
+		strings.Join(problems[:min(len(problems), validate.MaxProblems)], "; "))
 }

@@ -12,7 +12,8 @@ import (
 func TestRulesLayPoliciesOverMethods(t *testing.T) {
 	set, err := NewSet(context.Background(), []Connector{New("c", "",
 		Method{Name: "pick", Policy: Policy{ResolvedByClient: true}},
-		Method{Name: "pay", RequiresApproval: true, Execute: succeed, Policy: Policy{Approvals: 2, Retry: RetryLimits{Attempts: 7}}},
+		Method{Name: "pay", RequiresApproval: true, Execute: succeed,
+			Policy: Policy{Approvals: 2, Retry: RetryLimits{Attempts: 7}}},
 	)}, map[string][]Rule{"c": {{Pattern: "pay", Policy: Policy{Approvals: 3, AskWhenUnknown: true}}}})
 	require.NoError(t, err)
 	pay, err := set.Lookup("c", "pay")
@@ -34,13 +35,14 @@ func TestApprovalsRequireApproval(t *testing.T) {
 		rule   Rule
 		want   bool
 	}{
-		"a rule alone":               {rule: Rule{Policy: Policy{Approvals: 2}}, want: true},
-		"a method alone":             {method: Method{Policy: Policy{Approvals: 2}}, want: true},
-		"a rule that decides":        {rule: Rule{Policy: Policy{Approvals: 2}, ApprovalFor: some}},
-		"a method that decides":      {method: Method{ApprovalFor: some}, rule: Rule{Policy: Policy{Approvals: 2}}},
-		"a rule against the method":  {method: Method{Policy: Policy{Approvals: 2}}, rule: Rule{RequiresApproval: &no}},
-		"neither":                    {rule: Rule{Policy: Policy{AskWhenUnknown: true}}},
-		"a method that clients give": {method: Method{Policy: Policy{ResolvedByClient: true}}, rule: Rule{Policy: Policy{Approvals: 2}}},
+		"a rule alone":              {rule: Rule{Policy: Policy{Approvals: 2}}, want: true},
+		"a method alone":            {method: Method{Policy: Policy{Approvals: 2}}, want: true},
+		"a rule that decides":       {rule: Rule{Policy: Policy{Approvals: 2}, ApprovalFor: some}},
+		"a method that decides":     {method: Method{ApprovalFor: some}, rule: Rule{Policy: Policy{Approvals: 2}}},
+		"a rule against the method": {method: Method{Policy: Policy{Approvals: 2}}, rule: Rule{RequiresApproval: &no}},
+		"neither":                   {rule: Rule{Policy: Policy{AskWhenUnknown: true}}},
+		"a method that clients give": {method: Method{Policy: Policy{ResolvedByClient: true}},
+			rule: Rule{Policy: Policy{Approvals: 2}}},
 	} {
 		each.method.Name, each.method.Execute, each.rule.Pattern = "m", succeed, "*"
 		set, err := NewSet(t.Context(), []Connector{New("c", "", each.method)}, map[string][]Rule{"c": {each.rule}})
@@ -55,7 +57,8 @@ func TestApprovalsRequireApproval(t *testing.T) {
 }
 
 func TestHiddenMethodsAreListedApart(t *testing.T) {
-	set, err := NewSet(t.Context(), []Connector{New("c", "", Method{Name: "m", Execute: succeed}, Method{Name: "n", Execute: succeed})},
+	set, err := NewSet(t.Context(),
+		[]Connector{New("c", "", Method{Name: "m", Execute: succeed}, Method{Name: "n", Execute: succeed})},
 		map[string][]Rule{"c": {{Pattern: "m", Hidden: true}, {Pattern: "n", Rename: "o"}}})
 	require.NoError(t, err)
 	require.Equal(t, "c.m", set.Hidden("c")[0].Path())
@@ -72,9 +75,11 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 		"asks for 101 attempts": {Retry: RetryLimits{Attempts: 101}},
 		"a negative pause":      {Retry: RetryLimits{Backoff: -time.Second}},
 	} {
-		_, err := NewSet(context.Background(), []Connector{New("c", "", Method{Name: "m", Execute: succeed, Policy: p})}, nil)
+		_, err := NewSet(context.Background(),
+			[]Connector{New("c", "", Method{Name: "m", Execute: succeed, Policy: p})}, nil)
 		require.ErrorContains(t, err, want)
-		_, err = NewSet(context.Background(), []Connector{New("c", "", Method{Name: "m", Execute: succeed})}, map[string][]Rule{"c": {{Pattern: "*", Policy: p}}})
+		_, err = NewSet(context.Background(), []Connector{New("c", "", Method{Name: "m", Execute: succeed})},
+			map[string][]Rule{"c": {{Pattern: "*", Policy: p}}})
 		require.ErrorContains(t, err, want)
 	}
 	require.NoError(t, RetryDecision{Retry: true, Attempts: MaxAttempts}.Check())

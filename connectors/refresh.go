@@ -171,7 +171,8 @@ func (at *slot) warnings() []string {
 	failed := at.failed
 	at.mu.Unlock()
 	if failed != nil {
-		list = append(list, fmt.Sprintf("the methods of connector %q may have changed, but cannot be listed: %v", name, failed))
+		list = append(list, fmt.Sprintf("the methods of connector %q may have changed, but cannot be listed: %v",
+			name, failed))
 	}
 	if w, ok := as[Warner](at.connector); ok {
 		list = append(list, w.Warnings()...)

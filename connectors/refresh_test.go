@@ -47,7 +47,8 @@ func TestUnavailableConnectorsAreTriedAgain(t *testing.T) {
 	c.works.Store(false)
 	changed()
 	require.Eventually(t, func() bool { return len(set.Warnings()) == 2 }, 30*time.Second, 10*time.Millisecond)
-	assert.Equal(t, `the methods of connector "down" may have changed, but cannot be listed: connection refused`, set.Warnings()[1])
+	assert.Equal(t, `the methods of connector "down" may have changed, but cannot be listed: connection refused`,
+		set.Warnings()[1])
 	same, err := set.Lookup("down", "get")
 	require.NoError(t, err, "what works is kept")
 	assert.Same(t, b, same)
@@ -68,7 +69,8 @@ func TestSlowConnectorsLoadInTheBackground(t *testing.T) {
 }
 
 func TestReloadPause(t *testing.T) {
-	for failures, want := range map[int]time.Duration{0: 0, 1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 6: 30 * time.Second, 900: 30 * time.Second} {
+	for failures, want := range map[int]time.Duration{0: 0, 1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second,
+		6: 30 * time.Second, 900: 30 * time.Second} {
 		assert.Equal(t, want, reloadPause(failures), "%d", failures)
 	}
 }

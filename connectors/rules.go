@@ -61,7 +61,8 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 	book := &ruleBook{connector: connector, rules: rules}
 	for _, r := range rules {
 		if r.Pattern == "" {
-			return nil, ConfigErrorf("connector %q has a rule without a pattern — name a tool, or use \"*\" for all", connector)
+			return nil, ConfigErrorf("connector %q has a rule without a pattern — name a tool, or use \"*\" for all",
+				connector)
 		}
 		if r.Class != "" && !validClass(r.Class) {
 			return nil, ConfigErrorf("rule %q of connector %q has the unknown class %q — use %q, %q or %q",
@@ -74,7 +75,8 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 			return nil, &ConfigError{Message: err.Error()}
 		}
 		if r.Approvals > 0 && r.RequiresApproval != nil && !*r.RequiresApproval {
-			return nil, ConfigErrorf("rule %q of connector %q asks for %d approvals and says that none is required — leave one of the two out",
+			return nil, ConfigErrorf("rule %q of connector %q asks for %d approvals and says that none is required "+
+				"— leave one of the two out",
 				r.Pattern, connector, r.Approvals)
 		}
 		if r.Rename != "" {
@@ -166,7 +168,8 @@ func checkPolicy(connector string, m Method) error {
 	case m.RequiresApproval || m.ApprovalFor != nil:
 		return ConfigErrorf("%s", signals.ApprovedAnew(connector, m.Name))
 	case m.Class != Read:
-		return ConfigErrorf("connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool of class \"read\" may run again",
+		return ConfigErrorf("connector %q tool %q cannot combine class %q with replay: \"reexecute\" — only a tool "+
+			"of class \"read\" may run again",
 			connector, m.Name, m.Class)
 	}
 	return nil

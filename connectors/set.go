@@ -106,7 +106,8 @@ func (s *Set) Err(connector string) error {
 func (s *Set) snapshot(connector string) (*namespace, error) {
 	at, ok := s.slots[connector]
 	if !ok {
-		return &namespace{}, &UnavailableError{Connector: connector, Err: errors.New("it is not configured on this runtime")}
+		return &namespace{},
+			&UnavailableError{Connector: connector, Err: errors.New("it is not configured on this runtime")}
 	}
 	space := at.space.Load()
 	if space.err != nil {

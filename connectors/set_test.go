@@ -91,28 +91,50 @@ func TestMistakesInConfiguration(t *testing.T) {
 		want  string
 	}{
 		{"nil", []Connector{nil}, nil, `a connector is nil`},
-		{"duplicate", []Connector{New("a", ""), New("a", "")}, nil, "Duplicate connector name \"a\" — each connector needs a unique namespace (pass a distinct `name` option)."},
-		{"then", []Connector{New("a", "", method("then"))}, nil, `connector "a" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
-		{"toJSON", []Connector{New("a", "", method("toJSON"))}, nil, `connector "a" tool "toJSON" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
+		{"duplicate", []Connector{New("a", ""), New("a", "")}, nil,
+			"Duplicate connector name \"a\" — each connector needs a unique namespace (pass a distinct `name` " +
+				"option)."},
+		{"then", []Connector{New("a", "", method("then"))}, nil,
+			`connector "a" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
+		{"toJSON", []Connector{New("a", "", method("toJSON"))}, nil,
+			`connector "a" tool "toJSON" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
 		{"no name", []Connector{New("a", "", method(""))}, nil, `connector "a" has a tool without a name`},
-		{"same method twice", []Connector{New("a", "", method("x"), method("x"))}, nil, `connector "a" has two tools named "x" — rename one of them`},
-		{"no Execute", []Connector{New("a", "", Method{Name: "x"})}, nil, `connector "a" tool "x" has no Execute function`},
-		{"class", []Connector{New("a", "", Method{Name: "x", Class: "raed", Execute: nothing})}, nil, `connector "a" tool "x" has the unknown class "raed" — use "read", "idempotent" or "write"`},
-		{"approval and reexecute", []Connector{New("c", "", Method{Name: "t", Class: Read, Reexecute: true, RequiresApproval: true, Execute: nothing})}, nil,
+		{"same method twice", []Connector{New("a", "", method("x"), method("x"))}, nil,
+			`connector "a" has two tools named "x" — rename one of them`},
+		{"no Execute", []Connector{New("a", "", Method{Name: "x"})}, nil,
+			`connector "a" tool "x" has no Execute function`},
+		{"class", []Connector{New("a", "", Method{Name: "x", Class: "raed", Execute: nothing})},
+			nil, `connector "a" tool "x" has the unknown class "raed" — use "read", "idempotent" or "write"`},
+		{"approval and reexecute",
+			[]Connector{New("c", "",
+				Method{Name: "t", Class: Read, Reexecute: true, RequiresApproval: true, Execute: nothing})}, nil,
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
-		{"the same at a distance", []Connector{remote{name: "c", methods: []Method{{Name: "t", Class: Read, Reexecute: true, RequiresApproval: true, Execute: nothing}}}}, nil,
+		{"the same at a distance",
+			[]Connector{remote{name: "c",
+				methods: []Method{{Name: "t", Class: Read, Reexecute: true, RequiresApproval: true, Execute: nothing}}}},
+			nil,
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
-		{"approval by rule", []Connector{New("c", "", Method{Name: "t", Class: Read, Reexecute: true, Execute: nothing})}, []Rule{{Pattern: "*", RequiresApproval: &yes}},
+		{"approval by rule",
+			[]Connector{New("c", "", Method{Name: "t", Class: Read, Reexecute: true, Execute: nothing})},
+			[]Rule{{Pattern: "*", RequiresApproval: &yes}},
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
-		{"approval by argument", []Connector{New("c", "", Method{Name: "t", Class: Read, Execute: nothing})}, []Rule{{Pattern: "t", Reexecute: &yes, ApprovalFor: func(json.RawMessage) (bool, error) { return false, nil }}},
+		{"approval by argument", []Connector{New("c", "", Method{Name: "t", Class: Read, Execute: nothing})},
+			[]Rule{{Pattern: "t", Reexecute: &yes,
+				ApprovalFor: func(json.RawMessage) (bool, error) { return false, nil }}},
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
 		{"write that reexecutes", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Reexecute: &yes}},
 			`connector "c" tool "t" cannot combine class "write" with replay: "reexecute" — only a tool of class "read" may run again`},
-		{"rule without pattern", []Connector{New("c", "")}, []Rule{{}}, `connector "c" has a rule without a pattern — name a tool, or use "*" for all`},
-		{"rule's class", []Connector{New("c", "")}, []Rule{{Pattern: "x", Class: "none"}}, `rule "x" of connector "c" has the unknown class "none" — use "read", "idempotent" or "write"`},
-		{"rename to then", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Rename: "then"}}, `connector "c" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
-		{"rename onto another", []Connector{New("c", "", method("t"), method("u"))}, []Rule{{Pattern: "t", Rename: "u"}}, `Tools "t" and "u" on c both map to "u" — rename one of them.`},
-		{"revert by nothing", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Revert: &RevertRule{Method: "undo"}}}, `connector "c" has no tool "undo", which a rule names to undo "t"`},
+		{"rule without pattern", []Connector{New("c", "")}, []Rule{{}},
+			`connector "c" has a rule without a pattern — name a tool, or use "*" for all`},
+		{"rule's class", []Connector{New("c", "")}, []Rule{{Pattern: "x", Class: "none"}},
+			`rule "x" of connector "c" has the unknown class "none" — use "read", "idempotent" or "write"`},
+		{"rename to then", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Rename: "then"}},
+			`connector "c" tool "then" cannot have this name: awaiting or serializing the connector would call it — rename the tool`},
+		{"rename onto another", []Connector{New("c", "", method("t"), method("u"))},
+			[]Rule{{Pattern: "t", Rename: "u"}}, `Tools "t" and "u" on c both map to "u" — rename one of them.`},
+		{"revert by nothing", []Connector{New("c", "", method("t"))},
+			[]Rule{{Pattern: "t", Revert: &RevertRule{Method: "undo"}}},
+			`connector "c" has no tool "undo", which a rule names to undo "t"`},
 	} {
 		rules := map[string][]Rule{}
 		if c.rules != nil {
@@ -151,7 +173,8 @@ func TestUnavailableConnectors(t *testing.T) {
 	assert.Empty(t, set.Methods("down"))
 
 	_, err = set.Lookup("twins", "a")
-	assert.ErrorContains(t, err, `Connector "twins" is not available: connector "twins" tool "then" cannot have this name`)
+	assert.ErrorContains(t,
+		err, `Connector "twins" is not available: connector "twins" tool "then" cannot have this name`)
 	_, err = set.Lookup("panics", "a")
 	assert.ErrorContains(t, err, "panic while its methods were loaded: oh no")
 	_, err = set.Lookup("up", "x")
@@ -191,45 +214,57 @@ func TestRules(t *testing.T) {
 			assert.Equal(t, Write, b.Class)
 			assert.False(t, b.MayNeedApproval())
 		}},
-		{"by name", method("create_item"), []Rule{{Pattern: "create_item", Class: Idempotent}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, Idempotent, b.Class)
-		}},
-		{"by glob", method("create_item"), []Rule{{Pattern: "c*_?tem", Timeout: time.Minute}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, time.Minute, b.Timeout)
-		}},
-		{"glob is the whole name", method("create_item"), []Rule{{Pattern: "create", Class: Read}, {Pattern: "item*", Class: Read}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, Write, b.Class)
-		}},
-		{"dots are dots", method("create_item"), []Rule{{Pattern: "create.item", Class: Read}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, Write, b.Class)
-		}},
-		{"by the name at the source", dotted, []Rule{{Pattern: "list.*", Timeout: time.Second}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, time.Second, b.Timeout)
-		}},
-		{"first match wins, as a whole", method("create_item"), []Rule{{Pattern: "create_*", Class: Read}, {Pattern: "*", RequiresApproval: &yes}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, Read, b.Class)
-			assert.False(t, b.RequiresApproval)
-		}},
-		{"approval on", method("create_item"), []Rule{{Pattern: "*", RequiresApproval: &yes}}, func(t *testing.T, b *Bound) {
-			assert.True(t, b.RequiresApproval)
-		}},
-		{"approval off", Method{Name: "x", RequiresApproval: true, ApprovalFor: always, Execute: nothing}, []Rule{{Pattern: "*", RequiresApproval: &no}}, func(t *testing.T, b *Bound) {
-			assert.False(t, b.MayNeedApproval())
-		}},
-		{"approval by argument", method("create_item"), []Rule{{Pattern: "*", ApprovalFor: always}}, func(t *testing.T, b *Bound) {
-			needed, err := b.NeedsApproval(nil)
-			assert.NoError(t, err)
-			assert.True(t, needed)
-		}},
+		{"by name", method("create_item"), []Rule{{Pattern: "create_item", Class: Idempotent}},
+			func(t *testing.T, b *Bound) {
+				assert.Equal(t, Idempotent, b.Class)
+			}},
+		{"by glob", method("create_item"), []Rule{{Pattern: "c*_?tem", Timeout: time.Minute}},
+			func(t *testing.T, b *Bound) {
+				assert.Equal(t, time.Minute, b.Timeout)
+			}},
+		{"glob is the whole name", method("create_item"),
+			[]Rule{{Pattern: "create", Class: Read}, {Pattern: "item*", Class: Read}}, func(t *testing.T, b *Bound) {
+				assert.Equal(t, Write, b.Class)
+			}},
+		{"dots are dots", method("create_item"), []Rule{{Pattern: "create.item", Class: Read}},
+			func(t *testing.T, b *Bound) {
+				assert.Equal(t, Write, b.Class)
+			}},
+		{"by the name at the source", dotted, []Rule{{Pattern: "list.*", Timeout: time.Second}},
+			func(t *testing.T, b *Bound) {
+				assert.Equal(t, time.Second, b.Timeout)
+			}},
+		{"first match wins, as a whole", method("create_item"),
+			[]Rule{{Pattern: "create_*", Class: Read}, {Pattern: "*", RequiresApproval: &yes}},
+			func(t *testing.T, b *Bound) {
+				assert.Equal(t, Read, b.Class)
+				assert.False(t, b.RequiresApproval)
+			}},
+		{"approval on", method("create_item"), []Rule{{Pattern: "*", RequiresApproval: &yes}},
+			func(t *testing.T, b *Bound) {
+				assert.True(t, b.RequiresApproval)
+			}},
+		{"approval off", Method{Name: "x", RequiresApproval: true, ApprovalFor: always, Execute: nothing},
+			[]Rule{{Pattern: "*", RequiresApproval: &no}}, func(t *testing.T, b *Bound) {
+				assert.False(t, b.MayNeedApproval())
+			}},
+		{"approval by argument", method("create_item"), []Rule{{Pattern: "*", ApprovalFor: always}},
+			func(t *testing.T, b *Bound) {
+				needed, err := b.NeedsApproval(nil)
+				assert.NoError(t, err)
+				assert.True(t, needed)
+			}},
 		{"reexecute on", dotted, []Rule{{Pattern: "*", Reexecute: &yes}}, func(t *testing.T, b *Bound) {
 			assert.True(t, b.Reexecute)
 		}},
-		{"reexecute off", Method{Name: "x", Class: Read, Reexecute: true, Execute: nothing}, []Rule{{Pattern: "*", Reexecute: &no, RequiresApproval: &yes}}, func(t *testing.T, b *Bound) {
-			assert.False(t, b.Reexecute)
-		}},
-		{"rename", method("create_item"), []Rule{{Pattern: "create_item", Rename: "make"}}, func(t *testing.T, b *Bound) {
-			assert.Equal(t, "s.make", b.Path())
-		}},
+		{"reexecute off", Method{Name: "x", Class: Read, Reexecute: true, Execute: nothing},
+			[]Rule{{Pattern: "*", Reexecute: &no, RequiresApproval: &yes}}, func(t *testing.T, b *Bound) {
+				assert.False(t, b.Reexecute)
+			}},
+		{"rename", method("create_item"), []Rule{{Pattern: "create_item", Rename: "make"}},
+			func(t *testing.T, b *Bound) {
+				assert.Equal(t, "s.make", b.Path())
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			set := newSet(t, map[string][]Rule{"s": c.rules}, remote{name: "s", methods: []Method{c.method}})
@@ -242,13 +277,16 @@ func TestRules(t *testing.T) {
 
 // A rule that matches nothing is usually a misspelt protection.
 func TestRulesWithoutEffectAreTold(t *testing.T) {
-	set := newSet(t, map[string][]Rule{"s": {{Pattern: "refund"}, {Pattern: "refnd"}, {Pattern: "*"}, {Pattern: "list"}}},
+	set := newSet(t, map[string][]Rule{"s": {{Pattern: "refund"}, {Pattern: "refnd"}, {Pattern: "*"},
+		{Pattern: "list"}}},
 		New("s", "", method("refund"), method("list")))
 	require.Len(t, set.Warnings(), 2)
 	assert.Contains(t, set.Warnings()[0], `rule "refnd" of connector "s" applies to none of its tools`)
 	assert.Contains(t, set.Warnings()[1], `rule "list"`)
 
-	set = newSet(t, nil, remote{name: "s", methods: []Method{{Name: "x", InputSchema: json.RawMessage(`{"type":"strange"}`), Execute: nothing}}})
+	set = newSet(t, nil,
+		remote{name: "s",
+			methods: []Method{{Name: "x", InputSchema: json.RawMessage(`{"type":"strange"}`), Execute: nothing}}})
 	require.Len(t, set.Warnings(), 1)
 	assert.Contains(t, set.Warnings()[0], "s.x takes any argument, since its input schema is unusable: ")
 }
@@ -282,7 +320,8 @@ func TestSetOfSharedDefinitions(t *testing.T) {
 	b, err := set.Lookup("api", "get")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"things"}, b.Tags)
-	assert.EqualError(t, b.Validate(json.RawMessage(`{"id":"x"}`)), "Invalid arguments for api.get: id: expected number, but got string")
+	assert.EqualError(t, b.Validate(json.RawMessage(`{"id":"x"}`)),
+		"Invalid arguments for api.get: id: expected number, but got string")
 	assert.NoError(t, b.Validate(json.RawMessage(`{"id":1}`)))
 	assert.Equal(t, 1, made)
 }

@@ -99,7 +99,8 @@ func (l *Log) give(g Given, source Source) error {
 // decide notes a decision once: a pass that came too late to count was given it before.
 func (l *Log) decide(seq int, d Decision) {
 	known := func(k Decision) bool {
-		if len(k.EditedArgs) > InlineValueBytes && len(d.EditedArgs) == 0 { // an earlier version left them out at the end
+		// an earlier version left them out at the end
+		if len(k.EditedArgs) > InlineValueBytes && len(d.EditedArgs) == 0 {
 			k.EditedArgs = nil
 		}
 		return reflect.DeepEqual(k, d)
@@ -224,7 +225,8 @@ func (l *Log) UndoPlan(undone map[int]int64) []RevertTarget {
 func (l *Log) settledCall(e Entry) Call {
 	c := Call{
 		Seq: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, State: Applied, Class: e.Class,
-		RequiresApproval: e.Approval, Ephemeral: e.Ephemeral, Attempts: e.Attempts, Position: e.Position, SettledAt: e.At,
+		RequiresApproval: e.Approval, Ephemeral: e.Ephemeral, Attempts: e.Attempts, Position: e.Position,
+		SettledAt:  e.At,
 		Revertable: e.Revertable,
 	}
 	if !e.Ephemeral {
@@ -264,8 +266,8 @@ func (l *Log) decided(c Call) Call {
 	return c
 }
 
-// End applies what the closing of an execution said of calls that never settled. It says nothing of those that only a pass
-// which came too late to count has issued: they were never made.
+// End applies what the closing of an execution said of calls that never settled. It says nothing of those that only a
+// pass which came too late to count has issued: they were never made.
 func End(calls []Call, ended []EndedCall) {
 	bySeq := map[int]EndedCall{}
 	for _, e := range ended {
@@ -281,7 +283,8 @@ func End(calls []Call, ended []EndedCall) {
 		}
 		calls[i].State = e.State
 		if d := e.Decision; d != nil {
-			calls[i].DecidedBy, calls[i].AssertedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.AssertedBy, d.At, d.Note
+			calls[i].DecidedBy, calls[i].AssertedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.AssertedBy,
+				d.At, d.Note
 			calls[i].Decisions = append(calls[i].Decisions, *d)
 		}
 		if e.Error != nil {

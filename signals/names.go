@@ -108,7 +108,8 @@ func CheckExecutionID(id string) error {
 // pass can find the call's result in history by it.
 func CallActivityID(seq, attempt int) string { return fmt.Sprintf("call-%d.%d", seq, attempt) }
 
-// RevertActivityID names the activity that makes attempt n (from 1) of undoing a call. What completed under it is undone.
+// RevertActivityID names the activity that makes attempt n (from 1) of undoing a call. What completed under it is
+// undone.
 func RevertActivityID(seq, attempt int) string { return fmt.Sprintf("revert-%d.%d", seq, attempt) }
 
 // ParseRevertActivityID finds the seq in the id of an undoing activity; ok is false for any other id.

@@ -319,8 +319,8 @@ type CallInput struct {
 	Next *NextPass `json:"next,omitempty"`
 }
 
-// NextPass is what tells the pass that follows a call from the one before; the rest its worker remembers, or does not go
-// on with it.
+// NextPass is what tells the pass that follows a call from the one before; the rest its worker remembers, or does not
+// go on with it.
 type NextPass struct {
 	Pass  int    `json:"pass"`
 	After string `json:"after"`
@@ -342,8 +342,8 @@ type RetryAdvice struct {
 // CallOutput is the result of a gated call's activity; a missing value is undefined.
 type CallOutput struct {
 	Value json.RawMessage `json:"value,omitempty"`
-	// At is when the call settled, in epoch milliseconds, if the activity began the pass that follows; else the workflow
-	// says.
+	// At is when the call settled, in epoch milliseconds, if the activity began the pass that follows; else the
+	// workflow says.
 	At int64 `json:"at,omitempty"`
 	// Next is that pass, if it ended in time. It counts unless the execution has ended, or started another instead.
 	Next *PassResult `json:"next,omitempty"`

@@ -85,8 +85,8 @@ type Call struct {
 	Omitted bool `json:"omitted,omitempty"`
 }
 
-// Current are the arguments that the call would be made with: the issued ones, or those of an earlier approver where more
-// than one has to approve.
+// Current are the arguments that the call would be made with: the issued ones, or those of an earlier approver where
+// more than one has to approve.
 func (a PendingAction) Current() json.RawMessage {
 	if len(a.EditedArgs) > 0 {
 		return a.EditedArgs

@@ -2,10 +2,10 @@ package signals
 
 //lint:file-ignore ST1005 These sentences are the reference's, capitals and full stops included.
 
-// The reference is Cloudflare's codemode (npm package @cloudflare/codemode, version 0.5.6), whose behaviour programs and
-// models know. Taken from it are the shapes of outcomes, records, search and describe, the limits that programs can see,
-// how TypeScript types are printed, and the sentences in this file, word by word: callers match on them. Whoever needs
-// one of them takes it from here; every other error text is ours and starts in lower case.
+// The reference is Cloudflare's codemode (npm package @cloudflare/codemode, version 0.5.6), whose behaviour programs
+// and models know. Taken from it are the shapes of outcomes, records, search and describe, the limits that programs can
+// see, how TypeScript types are printed, and the sentences in this file, word by word: callers match on them. Whoever
+// needs one of them takes it from here; every other error text is ours and starts in lower case.
 
 import (
 	"errors"
@@ -31,7 +31,8 @@ func SnippetNotFound(name string) string { return fmt.Sprintf("Snippet %q not fo
 
 // SnippetNeeds is what codemode.run answers where a snippet's connectors are not there.
 func SnippetNeeds(name string, connectors []string) string {
-	return fmt.Sprintf("Snippet %q requires connector(s) %s that are not configured on this runtime.", name, quoted(connectors))
+	return fmt.Sprintf("Snippet %q requires connector(s) %s that are not configured on this runtime.", name,
+		quoted(connectors))
 }
 
 func quoted(names []string) string {
@@ -44,7 +45,8 @@ func quoted(names []string) string {
 
 // NotPaused is the answer to an approval that does not apply.
 func NotPaused(executionID string, status Status) string {
-	return fmt.Sprintf(`Execution %q is not paused (status: %s); only a paused run can be approved.`, executionID, status)
+	return fmt.Sprintf(`Execution %q is not paused (status: %s); only a paused run can be approved.`, executionID,
+		status)
 }
 
 // NoExecution is the answer to an approval of an unknown execution.
@@ -54,7 +56,8 @@ func NoExecution(executionID string) string {
 
 // MissingConnectors is the answer to an approval that reached a worker without the connectors of the execution.
 func MissingConnectors(executionID string, names []string) string {
-	return fmt.Sprintf("Execution %q requires connector(s) %s that are not configured on this runtime.", executionID, quoted(names))
+	return fmt.Sprintf("Execution %q requires connector(s) %s that are not configured on this runtime.", executionID,
+		quoted(names))
 }
 
 // InvalidRuntime refuses a name that cannot be part of workflow ids and task queues.

@@ -53,8 +53,8 @@ type RollbackPlanInput struct {
 	RunID       string `json:"runId"`
 	// Settled is what an open execution has not given to a pass yet, as references.
 	Settled []Given `json:"settled,omitempty"`
-	// Passes is the number of pass results that the workflow took up. The history of an open execution may hold one more,
-	// made early and then not used. 0, for a closed execution, counts all.
+	// Passes is the number of pass results that the workflow took up. The history of an open execution may hold one
+	// more, made early and then not used. 0, for a closed execution, counts all.
 	Passes int `json:"passes,omitempty"`
 	// Before counts the rollbacks of a closed execution that came before this one.
 	Before int `json:"before,omitempty"`
@@ -139,7 +139,8 @@ func (r RollbackRecord) Result() RollbackResult {
 		if c.Error == "" {
 			result.Reverted = append(result.Reverted, c.Seq)
 		} else {
-			result.Failed = append(result.Failed, FailedRevert{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Error: c.Error})
+			result.Failed = append(result.Failed,
+				FailedRevert{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Error: c.Error})
 		}
 	}
 	return result

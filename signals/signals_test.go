@@ -15,7 +15,8 @@ func TestNames(t *testing.T) {
 	require.Equal(t, []any{"shop", "exec_1", true}, []any{runtime, id, ok})
 	_, _, ok = ParseWorkflowID("codemode/shop/snippet/x")
 	require.False(t, ok)
-	require.EqualError(t, CheckRuntime("a b"), `Invalid codemode runtime name "a b" — use letters, digits, "_", "-" or "."`)
+	require.EqualError(t, CheckRuntime("a b"),
+		`Invalid codemode runtime name "a b" — use letters, digits, "_", "-" or "."`)
 	require.NoError(t, CheckRuntime("a-b_c.9"))
 	for _, id := range []string{"", "a/b", "a b", strings.Repeat("x", 201)} {
 		require.Error(t, CheckExecutionID(id), id)
@@ -33,7 +34,8 @@ func TestDigestAndKey(t *testing.T) {
 	require.Equal(t, "none", Digest(nil))
 	require.NotEqual(t, Digest(nil), Digest(json.RawMessage("null")))
 	require.False(t, SameArgs(nil, json.RawMessage("null")), "absent is not null")
-	require.NotEqual(t, Digest(json.RawMessage(`12345678901234567890`)), Digest(json.RawMessage(`12345678901234567891`)), "no float loss")
+	require.NotEqual(t, Digest(json.RawMessage(`12345678901234567890`)),
+		Digest(json.RawMessage(`12345678901234567891`)), "no float loss")
 	require.Equal(t, IdempotencyKey("e", 1, "c", "m", a), IdempotencyKey("e", 1, "c", "m", b))
 	require.NotEqual(t, IdempotencyKey("e", 1, "c", "m", a), IdempotencyKey("e", 1, "c", "n", a))
 }
@@ -43,7 +45,8 @@ func TestSizes(t *testing.T) {
 	require.Empty(t, CheckSize("x", strings.Repeat("é", 900_000)))
 	require.Contains(t, CheckSize("The result of a.b", strings.Repeat("x", MaxValueUnits+1)),
 		"The result of a.b is too large to record durably (1000001 bytes > 1000000 byte limit). Write large data")
-	require.Contains(t, TooLarge("x", 2, 1), "(such as a path). A program here has no files of its own: read in pages, filter, or return less.")
+	require.Contains(t, TooLarge("x", 2, 1),
+		"(such as a path). A program here has no files of its own: read in pages, filter, or return less.")
 	require.Contains(t, CheckSize("x", strings.Repeat("é", 960_000)), "1920000 bytes > 1900000")
 	raw, err := Marshal(map[string]json.RawMessage{"a": json.RawMessage(`"<&>"`)})
 	require.NoError(t, err)
@@ -58,7 +61,8 @@ func TestSummaryMasksSecrets(t *testing.T) {
 	require.Equal(t, `{"api_key":"•••","nested":[{"Password":"•••","note":"n"}],"user":"ada"}`, s)
 	require.LessOrEqual(t, len(Summary(json.RawMessage(`"`+strings.Repeat("é", 500)+`"`), 100)), 100)
 	require.Empty(t, Summary(nil, 10))
-	require.Equal(t, `{"a":[{"token":"•••"}],"n":1.50}`, string(Mask(json.RawMessage(`{"n":1.50,"a":[{"token":{"x":1}}]}`))))
+	require.Equal(t, `{"a":[{"token":"•••"}],"n":1.50}`,
+		string(Mask(json.RawMessage(`{"n":1.50,"a":[{"token":{"x":1}}]}`))))
 	require.Equal(t, `{ "b":1,"a":2}`, string(Mask(json.RawMessage(`{ "b":1,"a":2}`))), "untouched without secrets")
 	require.Empty(t, Mask(nil))
 }
@@ -76,10 +80,12 @@ func TestDecisionChecks(t *testing.T) {
 }
 
 func TestOutcomeShape(t *testing.T) {
-	b, err := json.Marshal(Outcome{Status: Completed, ExecutionID: "e", Result: json.RawMessage("null"), Calls: []Call{}})
+	b, err := json.Marshal(Outcome{Status: Completed, ExecutionID: "e", Result: json.RawMessage("null"),
+		Calls: []Call{}})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"status":"completed","executionId":"e","result":null,"calls":[],"pass":0}`, string(b))
-	b, err = json.Marshal(Outcome{Status: Completed, Calls: []Call{{Seq: 0, Connector: "c", Method: "m", State: Applied}}})
+	b, err = json.Marshal(Outcome{Status: Completed,
+		Calls: []Call{{Seq: 0, Connector: "c", Method: "m", State: Applied}}})
 	require.NoError(t, err)
 	require.NotContains(t, string(b), `"result"`, "undefined is a missing key")
 }
@@ -92,17 +98,20 @@ func TestLogFold(t *testing.T) {
 	require.NoError(t, l.Fold(PassResult{
 		Nonce: "n1", Pass: 1, Pinned: &Pinned{Engine: "e"}, Logs: []string{"one"}, Lines: 1,
 		Entries: []Entry{{ID: 0, Connector: "c", Method: "fresh", Value: value("1"), At: 5, Ephemeral: true}},
-		Blocked: []Blocked{{Seq: 1, Connector: "c", Method: "w", Args: value("{}"), Class: Write}, {Seq: 2, Connector: "c", Method: "ask", Approval: true}},
+		Blocked: []Blocked{{Seq: 1, Connector: "c", Method: "w", Args: value("{}"), Class: Write},
+			{Seq: 2, Connector: "c", Method: "ask", Approval: true}},
 	}, source))
 	require.Equal(t, []CallState{Applied, Executing, Pending}, states(l.Calls()))
 	require.NoError(t, l.Fold(PassResult{Nonce: "x", Pass: 2, End: PassMissing}, source))
 	require.NoError(t, l.Fold(PassResult{
 		Nonce: "n2", Pass: 3, Logs: []string{"two"}, Lines: 2,
 		Given: []Given{
-			{Kind: GivenDecision, ID: 2, At: 7, Decision: &Decision{Approved: true, By: "ada", AssertedBy: "ada@x", At: 7}},
+			{Kind: GivenDecision, ID: 2,
+				At: 7, Decision: &Decision{Approved: true, By: "ada", AssertedBy: "ada@x", At: 7}},
 			{ID: 1, At: 8, Source: "call-1.1"}, {Kind: GivenTimer, ID: 0, At: 9},
 		},
-		Entries: []Entry{{ID: 0, Connector: "c", Method: "fresh", Value: value("2"), At: 5, Ephemeral: true}, {ID: 3, Connector: "c", Method: "r", Value: value("3"), At: 10}},
+		Entries: []Entry{{ID: 0, Connector: "c", Method: "fresh", Value: value("2"), At: 5, Ephemeral: true},
+			{ID: 3, Connector: "c", Method: "r", Value: value("3"), At: 10}},
 	}, source))
 	require.Equal(t, []int{0, 1, 0, 3}, ids(l.Order), "a read that ran anew keeps its place")
 	require.Equal(t, "2", string(l.Order[0].Value))
@@ -180,7 +189,8 @@ func TestMixedDecisions(t *testing.T) {
 		"result is not valid JSON":           {{Resolve: &Resolve{Seq: 1, Result: json.RawMessage("{")}}},
 		"1001 decisions are too many for on": make(Mixed, 1001),
 	} {
-		for _, message := range []Message{Approve{Decisions: m}, Reject{Decisions: m}, Retry{Decisions: m}, Resolve{Decisions: m}} {
+		for _, message := range []Message{Approve{Decisions: m}, Reject{Decisions: m}, Retry{Decisions: m},
+			Resolve{Decisions: m}} {
 			if err := message.Check(); want == "" {
 				require.NoError(t, err)
 				require.Len(t, message.Each(), 1)
@@ -199,14 +209,16 @@ func TestRollbackResult(t *testing.T) {
 	b, err := json.Marshal(RollbackRecord{}.Result())
 	require.NoError(t, err)
 	require.Equal(t, `{"reverted":[],"failed":[]}`, string(b))
-	r := RollbackRecord{Reverts: []RevertedCall{{Seq: 2}, {Seq: 1, Connector: "c", Method: "m", Error: "no"}, {Seq: 0}}}.Result()
+	r := RollbackRecord{Reverts: []RevertedCall{{Seq: 2}, {Seq: 1, Connector: "c", Method: "m", Error: "no"},
+		{Seq: 0}}}.Result()
 	require.Equal(t, []int{2, 0}, r.Reverted)
 	require.EqualError(t, r.Err(), "Rollback reverted 2 action(s) but 1 failed: c.m: no")
 }
 
 func TestBackoff(t *testing.T) {
 	require.Equal(t, []time.Duration{time.Second, 4 * time.Second, 30 * time.Second, time.Minute},
-		[]time.Duration{RetryLimits{}.Backoff(0, 1), RetryLimits{}.Backoff(0, 3), RetryLimits{}.Backoff(0, 99), RetryLimits{}.Backoff(time.Minute, 1)})
+		[]time.Duration{RetryLimits{}.Backoff(0, 1), RetryLimits{}.Backoff(0, 3), RetryLimits{}.Backoff(0, 99),
+			RetryLimits{}.Backoff(time.Minute, 1)})
 	require.Equal(t, 5*time.Millisecond, RetryLimits{InitialMs: 10, MaxMs: 5}.Backoff(0, 1))
 }
 
@@ -244,5 +256,6 @@ func TestCallsSettleOnce(t *testing.T) {
 func TestCallsOfALatePassWereNeverMade(t *testing.T) {
 	calls := []Call{{Seq: 0, State: Applied}, {Seq: 1, State: Executing}, {Seq: 2, State: Pending}}
 	End(calls, []EndedCall{{Seq: 2, State: Errored}})
-	require.Equal(t, []CallState{Applied, Reverted, Errored}, []CallState{calls[0].State, calls[1].State, calls[2].State})
+	require.Equal(t, []CallState{Applied, Reverted, Errored},
+		[]CallState{calls[0].State, calls[1].State, calls[2].State})
 }

@@ -11,8 +11,8 @@ import (
 // SnippetWorkflow is the workflow type that keeps one snippet: all its versions, until it is deleted.
 const SnippetWorkflow = "codemode.Snippet"
 
-// Updates of a snippet's workflow. Save takes a SnippetVersion, restore a RestoreSnippet, delete nothing; all answer with
-// a SnippetVersion without code.
+// Updates of a snippet's workflow. Save takes a SnippetVersion, restore a RestoreSnippet, delete nothing; all answer
+// with a SnippetVersion without code.
 const (
 	UpdateSave    = "save"
 	UpdateRestore = "restore"

@@ -153,8 +153,8 @@ func Summary(args json.RawMessage, limit int) string {
 	return Cut(string(text), limit)
 }
 
-// Mask replaces the values under keys that look like secrets, for people to read the rest. JSON that has none comes back
-// as it is.
+// Mask replaces the values under keys that look like secrets, for people to read the rest. JSON that has none comes
+// back as it is.
 func Mask(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
@@ -196,7 +196,8 @@ func mask(v any) any {
 
 func looksSecret(key string) bool {
 	key = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
-	for _, word := range []string{"password", "passwd", "secret", "token", "apikey", "authorization", "credential", "privatekey", "cookie"} {
+	for _, word := range []string{"password", "passwd", "secret", "token", "apikey", "authorization", "credential",
+		"privatekey", "cookie"} {
 		if strings.Contains(key, word) {
 			return true
 		}

@@ -72,7 +72,8 @@ const (
 func (c *cli) fail(cmd *cobra.Command, err error) int {
 	code := exitCode(err)
 	if silent(err) {
-		err = fmt.Errorf("no worker of runtime %s answered in time: it may have just gone, or be busy (see: %s doctor): %w", c.runtime, c.name, err)
+		err = fmt.Errorf("no worker of runtime %s answered in time: it may have just gone, or be busy (see: %s "+
+			"doctor): %w", c.runtime, c.name, err)
 	}
 	p := c.err.page()
 	p.styled(bad, "error: ")

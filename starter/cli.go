@@ -144,7 +144,8 @@ func (c *cli) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	cm, err := codemode.NewClient(temporal, codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter})
+	cm, err := codemode.NewClient(temporal,
+		codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter})
 	if err != nil {
 		temporal.Close()
 		return nil, err

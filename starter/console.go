@@ -38,13 +38,17 @@ func (c *cli) consoleVerb() *cobra.Command {
 	cmd := c.verb("console", "Serve the approval inbox for browsers, and its JSON API", shapeBool, cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) (answer, error) { return c.console(cmd.Context(), f) })
 	cmd.Long = "Serve the approval inbox for browsers, and its JSON API (/api/openapi.json), until interrupted.\n\n" +
-		"On 127.0.0.1 nobody is authenticated: whoever uses this machine may decide. On any other address people have to be,\n" +
-		"by a tokens file or by OIDC, and the connection has to be encrypted, here or by a proxy in front (--url https://…).\n" +
-		"A tokens file is a YAML list: [{name: ada, role: approver, token: …}, {name: bob, role: viewer, token: …}].\n" +
+		"On 127.0.0.1 nobody is authenticated: whoever uses this machine may decide. On any other address people " +
+		"have to be,\n" +
+		"by a tokens file or by OIDC, and the connection has to be encrypted, here or by a proxy in front (--url " +
+		"https://…).\n" +
+		"A tokens file is a YAML list: [{name: ada, role: approver, token: …}, {name: bob, role: viewer, token: " +
+		"…}].\n" +
 		"Secrets come by the environment: " + oidcSecretVariable + ", " + webhookSecretVariable + "."
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8234", "listen on this `host:port`")
-	flags.StringSliceVar(&f.runtimes, "runtime", nil, "serve this runtime; may be repeated, or a list with commas (default: default)")
+	flags.StringSliceVar(&f.runtimes, "runtime",
+		nil, "serve this runtime; may be repeated, or a list with commas (default: default)")
 	flags.StringVar(&f.url, "url", "", "the `address` by which others reach the console, for links and sign-in")
 	flags.StringVar(&f.ui, "ui", "", "the `address` of the Temporal Web UI, for links")
 	flags.StringVar(&f.tokens, "tokens", "", "the `file` with who may come in by token")
@@ -52,8 +56,10 @@ func (c *cli) consoleVerb() *cobra.Command {
 	flags.StringVar(&f.key, "tls-key", "", "its key's `file`")
 	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "", "the `address` of the OpenID Connect provider people sign in at")
 	flags.StringVar(&f.oidc.ClientID, "oidc-client-id", "", "the console's `id` at the provider")
-	flags.StringSliceVar(&f.oidc.Approvers, "oidc-approvers", nil, "`groups`, roles or verified email addresses of those who may decide; * for all")
-	flags.StringSliceVar(&f.oidc.Viewers, "oidc-viewers", nil, "`groups`, roles or addresses of those who may look; * for all")
+	flags.StringSliceVar(&f.oidc.Approvers, "oidc-approvers",
+		nil, "`groups`, roles or verified email addresses of those who may decide; * for all")
+	flags.StringSliceVar(&f.oidc.Viewers, "oidc-viewers", nil,
+		"`groups`, roles or addresses of those who may look; * for all")
 	flags.StringVar(&f.webhook, "webhook", "", "tell this `address` of every call that begins to wait")
 	return cmd
 }
@@ -62,7 +68,8 @@ func (c *cli) console(ctx context.Context, f consoleFlags) (answer, error) {
 	if len(f.runtimes) == 0 {
 		f.runtimes = []string{c.runtime}
 	}
-	exposure := console.Exposure{Addr: f.addr, URL: f.url, Authenticated: f.tokens != "" || f.oidc.Issuer != "", TLS: f.cert != ""}
+	exposure := console.Exposure{Addr: f.addr, URL: f.url, Authenticated: f.tokens != "" || f.oidc.Issuer != "",
+		TLS: f.cert != ""}
 	if err := exposure.Check(); err != nil {
 		return answer{}, usagef("%w (--tokens or --oidc-issuer, --tls-cert and --tls-key, --url)", err)
 	}
@@ -127,7 +134,8 @@ func (c *cli) serveRuntimes(ctx context.Context, f consoleFlags, o *console.Opti
 		return nil, err
 	}
 	for _, name := range f.runtimes {
-		cm, err := codemode.NewClient(temporal, codemode.ClientOptions{Runtime: name, DataConverter: options.DataConverter})
+		cm, err := codemode.NewClient(temporal,
+			codemode.ClientOptions{Runtime: name, DataConverter: options.DataConverter})
 		if err != nil {
 			temporal.Close()
 			return nil, usageError{err}
@@ -156,7 +164,9 @@ func listenConsole(f consoleFlags) (net.Listener, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read the certificate: %w", err), listener.Close())
 	}
-	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
+	return tls.NewListener(listener,
+		&tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
 func consoleURL(f consoleFlags, addr net.Addr) string {

@@ -25,8 +25,10 @@ func (c *cli) approveVerb() *cobra.Command {
 	var f approveFlags
 	cmd := c.verb("approve ID", "Let pending calls run and wait for the outcome", shapeOutcome, knownID,
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.approve(cmd.Context(), args[0], f) })
-	cmd.Long = "Let pending calls run, all of them or those of --seq, and wait for the outcome after that. What is approved is what\n" +
-		"is pending at this moment: each approval carries the digest of the arguments, and is refused if they are others by then."
+	cmd.Long = "Let pending calls run, all of them or those of --seq, and wait for the outcome after that. What is " +
+		"approved is what\n" +
+		"is pending at this moment: each approval carries the digest of the arguments, and is refused if they are " +
+		"others by then."
 	cmd.Flags().IntSliceVar(&f.seqs, "seq", nil, "approve the call of this `number`; may be repeated")
 	cmd.Flags().StringVar(&f.args, "args", "", "arguments as `JSON` for the call to run with instead of its own")
 	cmd.Flags().StringVar(&f.by, "by", c.user, "`who` approves, for the record")
@@ -74,7 +76,8 @@ func (c *cli) approve(ctx context.Context, id string, f approveFlags) (answer, e
 		if f.noWait {
 			return c.startedAnswer(signals.Outcome{ExecutionID: id, Status: signals.Running}), nil
 		}
-		out, err := c.await(ctx, 0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, verdict.Pass) })
+		out, err := c.await(ctx,
+			0, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, verdict.Pass) })
 		return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
 	})
 }
@@ -100,11 +103,13 @@ func (f approveFlags) message(pending []signals.PendingAction) (signals.Approve,
 		seqs = []int{pending[0].Seq} // the answer says what it waits for instead
 	}
 	if f.args != "" && len(seqs) > 1 {
-		return signals.Approve{}, usagef("--args edits one call, and several are pending (%s): say which with --seq", seqList(pending))
+		return signals.Approve{},
+			usagef("--args edits one call, and several are pending (%s): say which with --seq", seqList(pending))
 	}
 	var m signals.Approve
 	for _, seq := range seqs {
-		m.Decisions = append(m.Decisions, signals.OneDecision{Approve: f.approval(seq, cmp.Or(seen[seq].ArgsDigest, unseen))})
+		m.Decisions = append(m.Decisions,
+			signals.OneDecision{Approve: f.approval(seq, cmp.Or(seen[seq].ArgsDigest, unseen))})
 	}
 	return m, nil
 }
@@ -148,8 +153,10 @@ func (c *cli) rejectVerb() *cobra.Command {
 			}
 			return c.reject(cmd.Context(), args[0], f.Reject)
 		})
-	cmd.Long = "Refuse a pending call. The execution ends as rejected, or with --continue goes on with a RejectedError at that call.\n" +
-		"Prints true when that was done (exit 0), and false when nothing was pending to reject (exit 1) or there is no such\n" +
+	cmd.Long = "Refuse a pending call. The execution ends as rejected, or with --continue goes on with a " +
+		"RejectedError at that call.\n" +
+		"Prints true when that was done (exit 0), and false when nothing was pending to reject (exit 1) or there " +
+		"is no such\n" +
 		"execution (exit 4)."
 	cmd.Flags().IntVar(&f.seq, "seq", 0, "the call of this `number`; needed when several are pending")
 	cmd.Flags().StringVar(&f.By, "by", c.user, "`who` rejects, for the record")
@@ -193,8 +200,10 @@ func (c *cli) reject(ctx context.Context, id string, r signals.Reject) (answer, 
 func (c *cli) cancelVerb() *cobra.Command {
 	cmd := c.verb("cancel ID", "End an execution as an error; calls that run are awaited", shapeBool, knownID,
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.cancel(cmd.Context(), args[0]) })
-	cmd.Long = "End an execution. What runs at this moment is awaited and recorded, then it has status error and the error\n" +
-		"\"Execution cancelled\". Prints true when it has ended (exit 0), and false when it had ended before (exit 1) or there is\n" +
+	cmd.Long = "End an execution. What runs at this moment is awaited and recorded, then it has status error and " +
+		"the error\n" +
+		"\"Execution cancelled\". Prints true when it has ended (exit 0), and false when it had ended before (exit " +
+		"1) or there is\n" +
 		"no such execution (exit 4)."
 	return cmd
 }
@@ -211,6 +220,7 @@ func (c *cli) cancel(ctx context.Context, id string) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		return booleanAnswer(false, fmt.Sprintf("Execution %q has ended already (status: %s).", id, record.Status), exitError), nil
+		return booleanAnswer(false, fmt.Sprintf("Execution %q has ended already (status: %s).", id, record.Status),
+			exitError), nil
 	})
 }

@@ -38,7 +38,8 @@ func (c *cli) searchVerb() *cobra.Command {
 		func(cmd *cobra.Command, args []string) (answer, error) {
 			return c.search(cmd.Context(), strings.Join(args, " "), o)
 		})
-	cmd.Flags().StringVar(&o.Connector, "connector", "", `search only the connector of this `+"`name`"+` ("snippet": the snippets)`)
+	cmd.Flags().StringVar(&o.Connector, "connector",
+		"", `search only the connector of this `+"`name`"+` ("snippet": the snippets)`)
 	cmd.Flags().IntVar(&o.Limit, "limit", 10, "show at most this `many`, up to 50")
 	return cmd
 }
@@ -95,7 +96,8 @@ func showFound(p *page, list found) {
 }
 
 func (c *cli) describeVerb() *cobra.Command {
-	return c.verb("describe TARGET", "Explain a connector, a method, a type or a snippet, with TypeScript types", shapeRecord, oneTarget,
+	return c.verb("describe TARGET", "Explain a connector, a method, a type or a snippet, with TypeScript types",
+		shapeRecord, oneTarget,
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.describe(cmd.Context(), args[0]) })
 }
 

@@ -34,9 +34,12 @@ func (c *cli) doctorVerb() *cobra.Command {
 	var config string
 	cmd := c.verb("doctor", "Tell what is missing to run programs", shapeList, cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) (answer, error) { return c.doctor(cmd.Context(), config) })
-	cmd.Flags().StringVar(&config, "config", "", "also load the connectors of this `file` and list their methods, each with its policy and why")
-	cmd.Long = "Check the server, its search attributes and the runtime's workers, and say what to do. Exits with 5 when there is no\n" +
-		"server or no worker, with 1 when the configuration has a mistake or a connector that cannot be loaded; missing search\n" +
+	cmd.Flags().StringVar(&config, "config", "",
+		"also load the connectors of this `file` and list their methods, each with its policy and why")
+	cmd.Long = "Check the server, its search attributes and the runtime's workers, and say what to do. Exits with " +
+		"5 when there is no\n" +
+		"server or no worker, with 1 when the configuration has a mistake or a connector that cannot be loaded; " +
+		"missing search\n" +
 		"attributes only make lists slower."
 	return cmd
 }
@@ -53,13 +56,15 @@ func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
 	conn, err := c.connect(ctx)
 	var none *codemode.NoServerError
 	if errors.As(err, &none) {
-		return checksAnswer(append([]check{noServer(none), unknown("search attributes"), unknown("worker"), checkSandbox()}, policies...)), nil
+		return checksAnswer(append([]check{noServer(none), unknown("search attributes"), unknown("worker"),
+			checkSandbox()}, policies...)), nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
 	defer conn.close()
-	checks := []check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime), checkSandbox()}
+	checks := []check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime),
+		checkSandbox()}
 	checks = append(checks, conn.checkServed(ctx, c.runtime, ownQueues)...)
 	return checksAnswer(append(checks, policies...)), nil
 }
@@ -106,8 +111,10 @@ func unknown(name string) check {
 
 func noServer(e *codemode.NoServerError) check {
 	if e.Namespace != "" {
-		return check{Check: "server", Detail: fmt.Sprintf("%s answers, but has no namespace %q", e.Address, e.Namespace),
-			Fix: fmt.Sprintf("temporal operator namespace create --namespace %s, or set TEMPORAL_NAMESPACE", e.Namespace)}
+		return check{Check: "server",
+			Detail: fmt.Sprintf("%s answers, but has no namespace %q", e.Address, e.Namespace),
+			Fix: fmt.Sprintf("temporal operator namespace create --namespace %s, or set TEMPORAL_NAMESPACE",
+				e.Namespace)}
 	}
 	return check{Check: "server", Detail: fmt.Sprintf("%s cannot be reached: %v", e.Address, e.Err),
 		Fix: "start one (" + invocation.Server() + ") or set TEMPORAL_ADDRESS"}
@@ -126,9 +133,11 @@ func (c *connection) checkServer(ctx context.Context) check {
 
 func (c *connection) checkAttributes(ctx context.Context) check {
 	result := check{Check: "search attributes"}
-	known, err := c.temporal.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: c.namespace()})
+	known, err := c.temporal.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: c.namespace()})
 	if err != nil {
-		result.Detail, result.Fix = fmt.Sprintf("cannot be read: %v", err), "lists work without them; ask whoever runs the server whether they are there"
+		result.Detail, result.Fix = fmt.Sprintf("cannot be read: %v", err),
+			"lists work without them; ask whoever runs the server whether they are there"
 		return result
 	}
 	var missing, create []string
@@ -143,7 +152,8 @@ func (c *connection) checkAttributes(ctx context.Context) check {
 		return result
 	}
 	result.Detail = strings.Join(missing, ", ") + " missing: lists are slower"
-	result.Fix = fmt.Sprintf("start a worker that may add them, or: temporal operator search-attribute create --namespace %s %s", c.namespace(), strings.Join(create, " "))
+	result.Fix = fmt.Sprintf("start a worker that may add them, or: temporal operator search-attribute create "+
+		"--namespace %s %s", c.namespace(), strings.Join(create, " "))
 	return result
 }
 

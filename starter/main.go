@@ -22,7 +22,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	c := &cli{
-		in: os.Stdin, out: newScreen(os.Stdout), err: newScreen(os.Stderr), name: invocation.Self("starter"), user: os.Getenv("USER"),
+		in: os.Stdin, out: newScreen(os.Stdout), err: newScreen(os.Stderr), name: invocation.Self("starter"),
+		user: os.Getenv("USER"),
 	}
 	os.Exit(c.run(ctx, os.Args[1:]))
 }

@@ -36,26 +36,37 @@ type mcpFlags struct {
 
 func (c *cli) mcpVerb() *cobra.Command {
 	var f mcpFlags
-	cmd := c.verb("mcp", "Serve models over MCP", shapeRecord, cobra.NoArgs, func(cmd *cobra.Command, _ []string) (answer, error) {
-		return answer{}, c.serveMCP(cmd.Context(), f)
-	})
+	cmd := c.verb("mcp", "Serve models over MCP", shapeRecord, cobra.NoArgs,
+		func(cmd *cobra.Command, _ []string) (answer, error) {
+			return answer{}, c.serveMCP(cmd.Context(), f)
+		})
 	cmd.Long = "Offer the runtime to models as an MCP server, on standard input and output or over HTTP.\n\n" +
-		"--surface codemode is one tool that runs a program, utcp the tools of UTCP's code mode bridge (for RLM and others),\n" +
-		"direct each method of the connectors as a tool. No tool approves anything: where a call needs a person, one is asked\n" +
+		"--surface codemode is one tool that runs a program, utcp the tools of UTCP's code mode bridge (for RLM " +
+		"and others),\n" +
+		"direct each method of the connectors as a tool. No tool approves anything: where a call needs a person, " +
+		"one is asked\n" +
 		"at clients that can ask, and elsewhere the answer says how a person decides."
-	cmd.Flags().StringVar(&f.http, "http", "", "serve HTTP at this `address`: streamable at /mcp, the older SSE at /sse")
-	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine")
+	cmd.Flags().StringVar(&f.http, "http",
+		"", "serve HTTP at this `address`: streamable at /mcp, the older SSE at /sse")
+	cmd.Flags().StringVar(&f.tokens, "tokens", "",
+		"`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine")
 	cmd.Flags().StringVar(&f.url, "url", "", "the `URL` by which others reach it, if a proxy in front encrypts")
 	cmd.Flags().StringVar(&f.tls[0], "tls-cert", "", "`file` with the server's certificate")
 	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
-	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode), "which tools there are: codemode, utcp or direct")
+	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode),
+		"which tools there are: codemode, utcp or direct")
 	cmd.Flags().StringVar(&f.by, "by", c.user, "`name` of who decides at the client, for the record")
-	cmd.Flags().DurationVar(&f.wait, "wait", 55*time.Second, "answer that an execution is still running after this `duration`")
+	cmd.Flags().DurationVar(&f.wait, "wait", 55*time.Second,
+		"answer that an execution is still running after this `duration`")
 	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
 	cmd.Flags().IntVar(&f.chars, "answer-chars", 11_500, "`number` of characters of an answer, on surface utcp")
 	cmd.Flags().DurationVar(&f.limit, "call-limit", 28*time.Second, "longest `duration` of a program, on surface utcp")
-	cmd.Flags().StringVar(&f.config, "config", "", "run programs here, without Temporal, with the connectors of this `file`: nothing is recorded,\nand what needs approval is left out")
-	cmd.Flags().StringVar(&f.wrap, "wrap", "", "offer the connector of this `name` in --config alone: an MCP server as the one tool code,\nan OpenAPI document as the tools search and execute")
+	cmd.Flags().StringVar(&f.config, "config", "",
+		"run programs here, without Temporal, with the connectors of this `file`: nothing is recorded,\nand what "+
+			"needs approval is left out")
+	cmd.Flags().StringVar(&f.wrap, "wrap", "",
+		"offer the connector of this `name` in --config alone: an MCP server as the one tool code,\nan OpenAPI "+
+			"document as the tools search and execute")
 	return cmd
 }
 
@@ -79,7 +90,8 @@ func (f mcpFlags) checkExposure() error {
 	if f.http == "" {
 		return nil
 	}
-	if err := (console.Exposure{Addr: f.http, URL: f.url, Authenticated: f.tokens != "", TLS: f.tls[0] != ""}).Check(); err != nil {
+	if err := (console.Exposure{Addr: f.http, URL: f.url, Authenticated: f.tokens != "",
+		TLS: f.tls[0] != ""}).Check(); err != nil {
 		return usagef("--http: %w (--tokens, --tls-cert and --tls-key, --url)", err)
 	}
 	return nil
@@ -126,7 +138,8 @@ func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error)
 			continue
 		}
 		if len(connector.Rules) > 0 {
-			return nil, nil, usagef("--wrap %s: it has rules under tools, which a wrapper does not keep: use --config alone, or take them away", f.wrap)
+			return nil, nil, usagef("--wrap %s: it has rules under tools, which a wrapper does not keep: use "+
+				"--config alone, or take them away", f.wrap)
 		}
 		open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, wrap.Options{}) }
 		if connector.OpenAPI != nil {
@@ -172,7 +185,8 @@ func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Run
 
 func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Options {
 	return mcpserver.Options{
-		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars, CallLimit: f.limit, By: f.by,
+		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars,
+		CallLimit: f.limit, By: f.by,
 		HowToDecide: func(id string) string {
 			return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id))
 		},

@@ -72,7 +72,8 @@ func (c *connection) checkServed(ctx context.Context, runtime string, names []st
 func showPolicies(p *page, list []config.Policy) {
 	rows := [][]string{{"  METHOD", "CLASS", "FROM", "APPROVAL", "RULE", "MORE"}}
 	for _, m := range list {
-		rows = append(rows, []string{"  " + m.Method, m.Class, m.ClassFrom, m.Approval, cmp.Or(m.Rule, "-"), strings.Join(m.More(), ", ")})
+		rows = append(rows, []string{"  " + m.Method, m.Class, m.ClassFrom, m.Approval, cmp.Or(m.Rule, "-"),
+			strings.Join(m.More(), ", ")})
 	}
 	p.table(rows)
 }

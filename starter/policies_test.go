@@ -33,8 +33,10 @@ connectors:
 	checks, own, err := checkConnectors(t.Context(), file)
 	require.NoError(t, err)
 	require.Equal(t, []config.Policy{
-		{Method: "shop.list", Class: "read", ClassFrom: `rule "list"`, Approval: "never", Rule: "list", Reexecute: true},
-		{Method: "shop.buy", Class: "write", ClassFrom: "POST", Approval: "by arguments", ApprovalIf: "args.body.amount > 100", Rule: "buy",
+		{Method: "shop.list", Class: "read", ClassFrom: `rule "list"`, Approval: "never", Rule: "list",
+			Reexecute: true},
+		{Method: "shop.buy", Class: "write", ClassFrom: "POST", Approval: "by arguments",
+			ApprovalIf: "args.body.amount > 100", Rule: "buy",
 			Revertable: true, Revert: "cancel", TimeoutMs: 5000},
 		{Method: "shop.cancel", Class: "idempotent", ClassFrom: "DELETE", Approval: "never"},
 	}, checks[0].Methods)

@@ -61,7 +61,8 @@ func (c *cli) listVerb() *cobra.Command {
 	return cmd
 }
 
-var statuses = []signals.Status{signals.Running, signals.Paused, signals.Completed, signals.Failed, signals.Rejected, signals.RolledBack}
+var statuses = []signals.Status{signals.Running, signals.Paused, signals.Completed, signals.Failed, signals.Rejected,
+	signals.RolledBack}
 
 func statusNames() string {
 	var names []string
@@ -88,7 +89,8 @@ func (c *cli) list(ctx context.Context, o codemode.ListOptions) (answer, error) 
 }
 
 func (c *cli) showVerb() *cobra.Command {
-	return c.verb("show ID", "Show the record of an execution: program, calls, decisions, outcome", shapeRecord, knownID,
+	return c.verb("show ID", "Show the record of an execution: program, calls, decisions, outcome", shapeRecord,
+		knownID,
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.show(cmd.Context(), args[0]) })
 }
 

@@ -24,14 +24,19 @@ func rendered(color bool, show func(p *page)) string {
 
 func testCLI(color bool) (*cli, *strings.Builder, *strings.Builder) {
 	var out, errs strings.Builder
-	return &cli{out: &screen{Writer: &out, color: color}, err: &screen{Writer: &errs, color: color}, name: "starter", runtime: "default"}, &out, &errs
+	return &cli{out: &screen{Writer: &out, color: color}, err: &screen{Writer: &errs, color: color}, name: "starter",
+		runtime: "default"}, &out, &errs
 }
 
 var samples = []signals.Outcome{
-	{Status: signals.Completed, ExecutionID: "e", Result: json.RawMessage(`{"a":[1,2]}`), Logs: []string{"one", "two\nthree"},
+	{Status: signals.Completed, ExecutionID: "e", Result: json.RawMessage(`{"a":[1,2]}`),
+		Logs:  []string{"one", "two\nthree"},
 		Calls: []signals.Call{{State: signals.Applied}, {State: signals.Errored}, {State: signals.Applied}}},
-	{Status: signals.Failed, ExecutionID: "e", Error: "Code execution failed: x", Position: &signals.Position{Line: 2, Column: 4}},
-	{Status: signals.Paused, ExecutionID: "e", Pending: []signals.PendingAction{{ExecutionID: "e", Seq: 1, Connector: "c", Method: "m", Args: json.RawMessage(`{"a":1}`)}}},
+	{Status: signals.Failed, ExecutionID: "e", Error: "Code execution failed: x",
+		Position: &signals.Position{Line: 2, Column: 4}},
+	{Status: signals.Paused, ExecutionID: "e",
+		Pending: []signals.PendingAction{{ExecutionID: "e", Seq: 1, Connector: "c", Method: "m",
+			Args: json.RawMessage(`{"a":1}`)}}},
 	{Status: signals.Rejected, ExecutionID: "e", Error: "no"},
 	{Status: signals.RolledBack, ExecutionID: "e"},
 	{Status: signals.Running, ExecutionID: "e"},
@@ -42,9 +47,12 @@ const sampleSource = "one\nab\tcd\nthree"
 func TestColours(t *testing.T) {
 	c, _, _ := testCLI(true)
 	want := []string{
-		"\x1b[32m✓ completed\x1b[0m  e\n{\n  \"a\": [\n    1,\n    2\n  ]\n}\n\x1b[2mconsole:\x1b[0m\n  one\n  two\n  three\n\x1b[2m3 calls: 1 error, 2 applied\x1b[0m\n",
-		"\x1b[31m✗ error\x1b[0m  e\n\x1b[31mCode execution failed: x\x1b[0m\n\x1b[2mat 2:4\x1b[0m\n    2 | ab cd\n\x1b[31m           ^\x1b[0m\n",
-		"\x1b[33m‖ paused\x1b[0m  e\n\n\x1b[2mSEQ  CALL  ARGUMENTS  EXPIRES\x1b[0m\n1    c.m   {\"a\":1}\n\napprove 1:  starter approve e --seq 1\n\x1b[2mrefuse:     starter reject e --seq 1\x1b[0m\n",
+		"\x1b[32m✓ completed\x1b[0m  e\n{\n  \"a\": [\n    1,\n    2\n  ]\n}\n\x1b[2mconsole:\x1b[0m\n  one\n  " +
+			"two\n  three\n\x1b[2m3 calls: 1 error, 2 applied\x1b[0m\n",
+		"\x1b[31m✗ error\x1b[0m  e\n\x1b[31mCode execution failed: x\x1b[0m\n\x1b[2mat 2:4\x1b[0m\n    2 | ab " +
+			"cd\n\x1b[31m           ^\x1b[0m\n",
+		"\x1b[33m‖ paused\x1b[0m  e\n\n\x1b[2mSEQ  CALL  ARGUMENTS  EXPIRES\x1b[0m\n1    c.m   " +
+			"{\"a\":1}\n\napprove 1:  starter approve e --seq 1\n\x1b[2mrefuse:     starter reject e --seq 1\x1b[0m\n",
 		"\x1b[31m✗ rejected\x1b[0m  e\n\x1b[31mno\x1b[0m\n",
 		"\x1b[33m↩ rolled_back\x1b[0m  e\n",
 		"\x1b[33m… running\x1b[0m  e\n\x1b[2mit goes on; wait for it: starter wait e\x1b[0m\n",
@@ -68,7 +76,8 @@ func TestNoColoursInPipes(t *testing.T) {
 // showsEverything says one of each.
 func (c *cli) showsEverything(t *testing.T) {
 	t.Helper()
-	record := signals.Record{ID: "e", Status: signals.Paused, Code: "return 1", Purpose: "p", Error: "x", Log: samples[0].Calls}
+	record := signals.Record{ID: "e", Status: signals.Paused, Code: "return 1", Purpose: "p", Error: "x",
+		Log: samples[0].Calls}
 	for _, a := range []answer{
 		c.startedAnswer(samples[5]), booleanAnswer(true, "done", 0), booleanAnswer(false, "not done", 1),
 		checksAnswer([]check{{Check: "server", OK: true, Detail: "d"}, {Check: "worker", Detail: "d", Fix: "f"}}),
@@ -86,7 +95,8 @@ func (c *cli) showsEverything(t *testing.T) {
 }
 
 func TestPagesHideNothingThatSteersATerminal(t *testing.T) {
-	o := signals.Outcome{Status: signals.Paused, Logs: []string{"\x1b[2Jgone\r\u202e\u200btxt"}, Pending: []signals.PendingAction{{Args: json.RawMessage("\"\u009b31m\"")}}}
+	o := signals.Outcome{Status: signals.Paused, Logs: []string{"\x1b[2Jgone\r\u202e\u200btxt"},
+		Pending: []signals.PendingAction{{Args: json.RawMessage("\"\u009b31m\"")}}}
 	c, _, _ := testCLI(true)
 	out := rendered(false, func(p *page) { c.showOutcome(p, o, "") })
 	require.Contains(t, out, `\u001b[2Jgone\u000d\u202e\u200btxt`)
@@ -97,7 +107,8 @@ func TestLongArgumentsAreShownInFull(t *testing.T) {
 	c, _, _ := testCLI(false)
 	long := strings.Repeat("ä", 100)
 	out := rendered(false, func(p *page) {
-		c.showPending(p, []signals.PendingAction{{ExecutionID: "e", Seq: 3, Connector: "c", Method: "m", Args: json.RawMessage(`{"a":"` + long + `"}`)}})
+		c.showPending(p, []signals.PendingAction{{ExecutionID: "e", Seq: 3, Connector: "c", Method: "m",
+			Args: json.RawMessage(`{"a":"` + long + `"}`)}})
 	})
 	require.Contains(t, out, `{"a":"`+strings.Repeat("ä", 53)+"…\n")
 	require.Contains(t, out, "arguments of 3 c.m:\n{\n  \"a\": \""+long+"\"\n}\n")
@@ -143,7 +154,8 @@ func TestLiveLineOfShortWaits(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	for at, want := range map[time.Duration]string{
-		-time.Second: "now", 90 * time.Second: "in 90 s", 5 * time.Minute: "in 5 min", 23*time.Hour + 59*time.Minute: "in 24 h", 72 * time.Hour: "in 3 d",
+		-time.Second: "now", 90 * time.Second: "in 90 s", 5 * time.Minute: "in 5 min",
+		23*time.Hour + 59*time.Minute: "in 24 h", 72 * time.Hour: "in 3 d",
 	} {
 		require.Equal(t, want, expiry(now.Add(at).UnixMilli(), now))
 	}
@@ -152,7 +164,8 @@ func TestExpiry(t *testing.T) {
 
 func TestAsksJSON(t *testing.T) {
 	for args, want := range map[string]bool{
-		"list --json": true, "list": false, "--json=false list": false, "--json=true": true, "--json=x": true, "run -- --json": false, "--json --json=0": false,
+		"list --json": true, "list": false, "--json=false list": false, "--json=true": true, "--json=x": true,
+		"run -- --json": false, "--json --json=0": false,
 	} {
 		require.Equal(t, want, asksJSON(strings.Fields(args)), args)
 	}
@@ -172,7 +185,8 @@ func TestApprovalsAreBoundToWhatWasSeen(t *testing.T) {
 		}
 		return list
 	}
-	require.Equal(t, []signals.Approve{{Seqs: []int{2}, ArgsDigest: "d2", By: "b"}, {Seqs: []int{5}, ArgsDigest: "d5", By: "b"}},
+	require.Equal(t, []signals.Approve{{Seqs: []int{2}, ArgsDigest: "d2", By: "b"},
+		{Seqs: []int{5}, ArgsDigest: "d5", By: "b"}},
 		approved(approveFlags{by: "b"}), "what waits for something else is left out")
 	require.Equal(t, []signals.Approve{{Seqs: []int{5}, ArgsDigest: "d5"}, {Seqs: []int{7}, ArgsDigest: unseen}},
 		approved(approveFlags{seqs: []int{7, 5, 5}}))
@@ -189,7 +203,8 @@ func TestPendingCallsSayWhatTheyWaitFor(t *testing.T) {
 	c.showPending(p, []signals.PendingAction{
 		{ExecutionID: "e", Seq: 0, Connector: "c", Method: "ask", ApprovalsNeeded: 2, ApprovedBy: []string{"ada"}},
 		{ExecutionID: "e", Seq: 1, Connector: "c", Method: "pick", Resolution: signals.ByClient},
-		{ExecutionID: "e", Seq: 2, Connector: "c", Method: "pay", Reason: signals.ReasonUnknown, Error: &signals.CallError{Message: "The outcome is unknown."}},
+		{ExecutionID: "e", Seq: 2, Connector: "c", Method: "pay", Reason: signals.ReasonUnknown,
+			Error: &signals.CallError{Message: "The outcome is unknown."}},
 	})
 	p.flush()
 	for _, want := range []string{
@@ -203,7 +218,8 @@ func TestPendingCallsSayWhatTheyWaitFor(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	for want, err := range map[int]error{
-		exitUsage: usagef("x"), exitNobody: &codemode.NoWorkerError{}, exitNotFound: codemode.ErrNotFound, exitError: json.Unmarshal([]byte("{"), new(any)),
+		exitUsage: usagef("x"), exitNobody: &codemode.NoWorkerError{}, exitNotFound: codemode.ErrNotFound,
+		exitError: json.Unmarshal([]byte("{"), new(any)),
 	} {
 		require.Equal(t, want, exitCode(err))
 	}

@@ -26,12 +26,14 @@ func (c *cli) runVerb() *cobra.Command {
 		func(cmd *cobra.Command, args []string) (answer, error) {
 			return c.runProgram(cmd.Context(), args[0], f)
 		})
-	cmd.Long = "Run the program in FILE, or on standard input, and wait until it has completed, failed or waits for approvals.\n" +
+	cmd.Long = "Run the program in FILE, or on standard input, and wait until it has completed, failed or waits " +
+		"for approvals.\n" +
 		"With --id of an execution that exists already nothing is started: its outcome is the answer."
 	cmd.Flags().StringVar(&f.ID, "id", "", "`id` of the execution, so that it is started once only")
 	cmd.Flags().StringVar(&f.Purpose, "purpose", "", "one `line` about what the program is for")
 	cmd.Flags().BoolVar(&f.NoWait, "no-wait", false, "print the id and do not wait")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "wait no longer than this `duration`; the execution goes on (exit 3)")
+	cmd.Flags().DurationVar(&f.timeout, "timeout",
+		0, "wait no longer than this `duration`; the execution goes on (exit 3)")
 	return cmd
 }
 
@@ -66,7 +68,8 @@ func (c *cli) runProgram(ctx context.Context, file string, f runFlags) (answer, 
 			}
 			return c.startedAnswer(out), err
 		}
-		out, err := c.await(ctx, f.timeout, func(ctx context.Context) (signals.Outcome, error) { return conn.execute(ctx, code, f) })
+		out, err := c.await(ctx, f.timeout,
+			func(ctx context.Context) (signals.Outcome, error) { return conn.execute(ctx, code, f) })
 		return c.outcomeAnswer(out, c.source(ctx, conn, out, code)), err
 	})
 }
@@ -114,7 +117,8 @@ func (c *connection) execute(ctx context.Context, code string, f runFlags) (sign
 }
 
 // await shows that something runs, and answers with status running when the waiting ends before it does.
-func (c *cli) await(ctx context.Context, timeout time.Duration, do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
+func (c *cli) await(ctx context.Context, timeout time.Duration,
+	do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -154,9 +158,11 @@ func (c *cli) waitVerb() *cobra.Command {
 		func(cmd *cobra.Command, args []string) (answer, error) {
 			return c.wait(cmd.Context(), args[0], after, timeout)
 		})
-	cmd.Long = "Wait until an execution has completed, failed or waits for approvals. Where it does already the answer comes at once."
+	cmd.Long = "Wait until an execution has completed, failed or waits for approvals. Where it does already the " +
+		"answer comes at once."
 	cmd.Flags().IntVar(&after, "after", 0, "wait for an outcome after this `pass`, as in the field pass of an outcome")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait no longer than this `duration`; the execution goes on (exit 3)")
+	cmd.Flags().DurationVar(&timeout, "timeout",
+		0, "wait no longer than this `duration`; the execution goes on (exit 3)")
 	return cmd
 }
 
@@ -165,7 +171,8 @@ func (c *cli) wait(ctx context.Context, id string, after int, timeout time.Durat
 		return answer{}, usagef("--after and --timeout cannot be negative")
 	}
 	return c.with(ctx, func(conn *connection) (answer, error) {
-		out, err := c.await(ctx, timeout, func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, after) })
+		out, err := c.await(ctx, timeout,
+			func(ctx context.Context) (signals.Outcome, error) { return conn.Wait(ctx, id, after) })
 		return c.outcomeAnswer(out, c.source(ctx, conn, out, "")), err
 	})
 }

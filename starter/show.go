@@ -141,8 +141,8 @@ func (c *cli) showAllPending(p *page, list []signals.PendingAction) {
 	}
 }
 
-// showPending lists what waits in one execution, each with the command that approves it. Arguments are never cut for good:
-// nobody should approve what was not shown.
+// showPending lists what waits in one execution, each with the command that approves it. Arguments are never cut for
+// good: nobody should approve what was not shown.
 func (c *cli) showPending(p *page, list []signals.PendingAction) {
 	rows := [][]string{{"SEQ", "CALL", "ARGUMENTS", "EXPIRES"}}
 	var long []signals.PendingAction
@@ -151,7 +151,8 @@ func (c *cli) showPending(p *page, list []signals.PendingAction) {
 		if cut {
 			long = append(long, a)
 		}
-		rows = append(rows, []string{fmt.Sprint(a.Seq), a.Connector + "." + a.Method, cell, expiry(a.ExpiresAt, time.Now())})
+		rows = append(rows, []string{fmt.Sprint(a.Seq), a.Connector + "." + a.Method,
+			cell, expiry(a.ExpiresAt, time.Now())})
 	}
 	p.table(rows)
 	for _, a := range long {
@@ -183,7 +184,8 @@ func (c *cli) showDecision(p *page, a signals.PendingAction) {
 		p.line("resolve %d:  %s", a.Seq, c.hint("resolve", a.ExecutionID, "--seq", a.Seq, "--result", "JSON"))
 	default:
 		if a.ApprovalsNeeded > 0 {
-			p.line("%d needs %d approvals by different people; so far: %s", a.Seq, a.ApprovalsNeeded, cmp.Or(strings.Join(a.ApprovedBy, ", "), "none"))
+			p.line("%d needs %d approvals by different people; so far: %s", a.Seq, a.ApprovalsNeeded,
+				cmp.Or(strings.Join(a.ApprovedBy, ", "), "none"))
 		}
 		p.line("approve %d:  %s", a.Seq, c.hint("approve", a.ExecutionID, "--seq", a.Seq))
 	}
@@ -221,7 +223,8 @@ func showList(p *page, records []signals.Record, now time.Time) {
 	rows := [][]string{{"EXECUTION", "STATUS", "STARTED", "PASSES", "PURPOSE"}}
 	for _, r := range records {
 		purpose, _ := short(cmp.Or(orFirstLine(r), r.Error), 60)
-		rows = append(rows, []string{r.ID, string(r.Status), span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago", fmt.Sprint(r.Passes), purpose})
+		rows = append(rows, []string{r.ID, string(r.Status), span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago",
+			fmt.Sprint(r.Passes), purpose})
 	}
 	p.table(rows)
 }
@@ -273,7 +276,8 @@ func (p *page) calls(calls []signals.Call) {
 		if call.Error != "" {
 			result, _ = short(call.Error, 60)
 		}
-		rows = append(rows, []string{fmt.Sprint(call.Seq), call.Connector + "." + call.Method, string(call.State), args, result, call.DecidedBy, undo(call)})
+		rows = append(rows, []string{fmt.Sprint(call.Seq), call.Connector + "." + call.Method, string(call.State), args,
+			result, call.DecidedBy, undo(call)})
 	}
 	p.table(rows)
 }

@@ -41,7 +41,8 @@ func (c *cli) snippetSave() *cobra.Command {
 			}
 			return c.saveSnippet(cmd.Context(), args[0], s)
 		})
-	cmd.Long = "Save the program of a completed execution. Programs find it by search and run it with codemode.run(name, input).\nSaving under a name that exists makes a new version."
+	cmd.Long = "Save the program of a completed execution. Programs find it by search and run it with " +
+		"codemode.run(name, input).\nSaving under a name that exists makes a new version."
 	cmd.Flags().StringVar(&s.From, "from", "", "the `ID` of the execution")
 	cmd.Flags().StringVar(&s.Description, "description", "", "what it does and takes, in a `line`: search looks there")
 	cmd.Flags().StringVar(&schema, "input-schema", "", "a `FILE` with the JSON Schema of its input")
@@ -80,15 +81,16 @@ func (c *cli) saveSnippet(ctx context.Context, name string, s signals.SaveSnippe
 }
 
 func (c *cli) snippetList() *cobra.Command {
-	return c.verb("list", "List the snippets", shapeList, cobra.NoArgs, func(cmd *cobra.Command, _ []string) (answer, error) {
-		return c.with(cmd.Context(), func(conn *connection) (answer, error) {
-			list, err := conn.Snippets(cmd.Context())
-			if err != nil {
-				return answer{}, err
-			}
-			return answer{document: list, text: func(p *page) { showSnippets(p, list) }}, nil
+	return c.verb("list", "List the snippets", shapeList, cobra.NoArgs,
+		func(cmd *cobra.Command, _ []string) (answer, error) {
+			return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+				list, err := conn.Snippets(cmd.Context())
+				if err != nil {
+					return answer{}, err
+				}
+				return answer{document: list, text: func(p *page) { showSnippets(p, list) }}, nil
+			})
 		})
-	})
 }
 
 func showSnippets(p *page, list []signals.Snippet) {
@@ -107,15 +109,16 @@ func showSnippets(p *page, list []signals.Snippet) {
 
 func (c *cli) snippetShow() *cobra.Command {
 	var version int
-	cmd := c.verb("show NAME", "Show a snippet's source", shapeRecord, oneName, func(cmd *cobra.Command, args []string) (answer, error) {
-		return c.with(cmd.Context(), func(conn *connection) (answer, error) {
-			s, err := conn.Snippet(cmd.Context(), args[0], version)
-			if err != nil {
-				return answer{}, err
-			}
-			return snippetAnswer(s), nil
+	cmd := c.verb("show NAME", "Show a snippet's source", shapeRecord, oneName,
+		func(cmd *cobra.Command, args []string) (answer, error) {
+			return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+				s, err := conn.Snippet(cmd.Context(), args[0], version)
+				if err != nil {
+					return answer{}, err
+				}
+				return snippetAnswer(s), nil
+			})
 		})
-	})
 	cmd.Flags().IntVar(&version, "version", 0, "the version of this `number` instead of the newest")
 	return cmd
 }
@@ -123,7 +126,8 @@ func (c *cli) snippetShow() *cobra.Command {
 func snippetAnswer(s *signals.Snippet) answer {
 	return answer{document: s, text: func(p *page) {
 		p.styled(bold, "%s", s.Name)
-		p.styled(dim, " version %d, %s, connectors: %s\n", s.Version, time.UnixMilli(s.CreatedAt).Format(time.DateTime), strings.Join(s.Connectors, ", "))
+		p.styled(dim, " version %d, %s, connectors: %s\n", s.Version, time.UnixMilli(s.CreatedAt).Format(time.DateTime),
+			strings.Join(s.Connectors, ", "))
 		if s.Description != "" {
 			p.line("%s", s.Description)
 		}
@@ -157,9 +161,10 @@ func (c *cli) snippetRestore() *cobra.Command {
 }
 
 func (c *cli) snippetDelete() *cobra.Command {
-	return c.verb("delete NAME", "Delete a snippet with all its versions", shapeBool, oneName, func(cmd *cobra.Command, args []string) (answer, error) {
-		return c.with(cmd.Context(), func(conn *connection) (answer, error) {
-			return booleanAnswer(true, "deleted "+args[0], exitDone), conn.DeleteSnippet(cmd.Context(), args[0])
+	return c.verb("delete NAME", "Delete a snippet with all its versions", shapeBool,
+		oneName, func(cmd *cobra.Command, args []string) (answer, error) {
+			return c.with(cmd.Context(), func(conn *connection) (answer, error) {
+				return booleanAnswer(true, "deleted "+args[0], exitDone), conn.DeleteSnippet(cmd.Context(), args[0])
+			})
 		})
-	})
 }

@@ -14,8 +14,10 @@ func (c *cli) rollbackVerb() *cobra.Command {
 	var r signals.Rollback
 	cmd := c.verb("rollback ID", "Undo what an execution did", shapeRollback, knownID,
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.rollback(cmd.Context(), args[0], r) })
-	cmd.Long = "Undo every call of an execution that took effect and has a revert, the last one first. An execution that is open is\n" +
-		"stopped first. What could not be undone is listed (exit 1), and another rollback tries it again; where nothing can be\n" +
+	cmd.Long = "Undo every call of an execution that took effect and has a revert, the last one first. An " +
+		"execution that is open is\n" +
+		"stopped first. What could not be undone is listed (exit 1), and another rollback tries it again; where " +
+		"nothing can be\n" +
 		"undone nothing changes (exit 0). The verb show tells before which calls can be undone."
 	cmd.Flags().StringVar(&r.By, "by", c.user, "`who` rolls back, for the record")
 	cmd.Flags().StringVar(&r.Note, "note", "", "a `text` for the record")
@@ -68,7 +70,8 @@ func calls(n int) string {
 func (c *cli) deleteVerb() *cobra.Command {
 	cmd := c.verb("delete ID", "Remove an execution and all that is known of it", shapeBool, knownID,
 		func(cmd *cobra.Command, args []string) (answer, error) { return c.delete(cmd.Context(), args[0]) })
-	cmd.Long = "Remove an execution. One that is open ends as rejected first. Prints true when the server no longer knows it (exit 0),\n" +
+	cmd.Long = "Remove an execution. One that is open ends as rejected first. Prints true when the server no " +
+		"longer knows it (exit 0),\n" +
 		"which takes a server up to half a minute after the execution's end, and false when there was none (exit 4)."
 	return cmd
 }
@@ -86,7 +89,8 @@ func (c *cli) pruneVerb() *cobra.Command {
 	var keep int
 	cmd := c.verb("prune --keep N", "Remove closed executions but for the newest", shapeNumber, cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) (answer, error) { return c.prune(cmd.Context(), keep) })
-	cmd.Long = "Remove all closed executions but for the newest ones, and print how many. Open ones stay, and do not count. Without\n" +
+	cmd.Long = "Remove all closed executions but for the newest ones, and print how many. Open ones stay, and do " +
+		"not count. Without\n" +
 		"this verb executions are kept for as long as the namespace says."
 	cmd.Flags().IntVar(&keep, "keep", 0, "how `many` to keep")
 	_ = cmd.MarkFlagRequired("keep")
@@ -112,7 +116,8 @@ func (c *cli) expireVerb() *cobra.Command {
 	var age time.Duration
 	cmd := c.verb("expire --max-age D", "End what has been paused for long", shapeList, cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) (answer, error) { return c.expire(cmd.Context(), age) })
-	cmd.Long = "End every execution that has been paused for longer than --max-age, as its own time limit would: it is rejected, with\n" +
+	cmd.Long = "End every execution that has been paused for longer than --max-age, as its own time limit would: " +
+		"it is rejected, with\n" +
 		"the error \"Expired awaiting approval\". Prints their ids."
 	cmd.Flags().DurationVar(&age, "max-age", 0, "for how long, as a `duration` such as 90m or 24h")
 	_ = cmd.MarkFlagRequired("max-age")

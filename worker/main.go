@@ -4,12 +4,12 @@
 //
 // Where Temporal is, the environment says, as for every Temporal program: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
 // TEMPORAL_PROFILE, TEMPORAL_API_KEY, TEMPORAL_TLS_… or a temporal.toml. CODEMODE_LOG is debug, info, warn or error.
-// CODEMODE_ENCRYPTION_KEYS encrypt all payloads, TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make the worker a
-// versioned one, and OTEL_EXPORTER_OTLP_ENDPOINT is where traces go. --metrics-addr serves metrics, --codec-addr the
+// CODEMODE_ENCRYPTION_KEYS encrypt all payloads, TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make the worker
+// a versioned one, and OTEL_EXPORTER_OTLP_ENDPOINT is where traces go. --metrics-addr serves metrics, --codec-addr the
 // endpoint that lets the Web UI show what is compressed or encrypted.
 //
-// It exits with 0 when it was told to stop, 1 when it failed, 2 for a mistake in flags or configuration, and 5 without a
-// server.
+// It exits with 0 when it was told to stop, 1 when it failed, 2 for a mistake in flags or configuration, and 5 without
+// a server.
 package main
 
 import (
@@ -118,7 +118,8 @@ func run(ctx context.Context, args []string) error {
 // buildOf reads the variables that Temporal's worker controller sets.
 func buildOf(deployment, id string) (worker.WorkerDeploymentVersion, error) {
 	if (deployment == "") != (id == "") {
-		return worker.WorkerDeploymentVersion{}, errors.New("a versioned worker needs both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID")
+		return worker.WorkerDeploymentVersion{},
+			errors.New("a versioned worker needs both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID")
 	}
 	return worker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: id}, nil
 }
@@ -133,7 +134,8 @@ func connection(ctx context.Context, f flags, log *slog.Logger) (server client.O
 		return server, nil, usageError{err}
 	}
 	if f.codecAddr != "" {
-		if err := listen(ctx, f.codecAddr, "codec endpoint", payloads.Handler(strings.Split(f.codecOrigins, ",")), log); err != nil {
+		if err := listen(ctx, f.codecAddr, "codec endpoint", payloads.Handler(strings.Split(f.codecOrigins, ",")),
+			log); err != nil {
 			return server, nil, err
 		}
 	}
@@ -170,7 +172,8 @@ func listen(ctx context.Context, address, what string, handler http.Handler, log
 }
 
 func logger(level string) (*slog.Logger, error) {
-	levels := map[string]slog.Level{"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	levels := map[string]slog.Level{"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo,
+		"warn": slog.LevelWarn, "error": slog.LevelError}
 	at, ok := levels[level]
 	if !ok {
 		return nil, fmt.Errorf("CODEMODE_LOG is %q: use debug, info, warn or error", level)

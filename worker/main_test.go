@@ -12,7 +12,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	f, err := parse([]string{"--config", "x.yaml", "--metrics-addr", ":1", "--codec-addr", ":2", "--codec-origins", "http://ui"})
+	f, err := parse([]string{"--config", "x.yaml", "--metrics-addr", ":1", "--codec-addr", ":2", "--codec-origins",
+		"http://ui"})
 	require.NoError(t, err)
 	require.Equal(t, flags{config: "x.yaml", metricsAddr: ":1", codecAddr: ":2", codecOrigins: "http://ui"}, f)
 	_, err = parse([]string{"--port", "1"})

@@ -20,12 +20,14 @@ import (
 )
 
 // seconds are the buckets of durations: from a quick call to an approval after a week.
-var seconds = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 3 * 24 * 3600, 7 * 24 * 3600}
+var seconds = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 4 * 3600,
+	24 * 3600, 3 * 24 * 3600, 7 * 24 * 3600}
 
 // measure has the SDK count into a Prometheus registry, and gives the page that shows it.
 func measure(o *client.Options, log *slog.Logger) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
-	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo(),
+		otelprometheus.WithoutTargetInfo())
 	if err != nil {
 		return nil, fmt.Errorf("export metrics to Prometheus: %w", err)
 	}
@@ -53,7 +55,8 @@ func traced(ctx context.Context, o *client.Options) (stop func(), err error) {
 		return nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
-	interceptor, err := opentelemetry.NewTracingInterceptor(opentelemetry.TracerOptions{Tracer: provider.Tracer("temporal-sdk-go")})
+	interceptor, err := opentelemetry.NewTracingInterceptor(
+		opentelemetry.TracerOptions{Tracer: provider.Tracer("temporal-sdk-go")})
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // aheadRig has calls go on with the pass that follows, as workers that hold the program's runtime do.
-func aheadRig(t *testing.T, settle func(out *signals.CallOutput), passes ...func(signals.PassInput) signals.PassResult) *rig {
+func aheadRig(t *testing.T, settle func(out *signals.CallOutput),
+	passes ...func(signals.PassInput) signals.PassResult) *rig {
 	suite := testsuite.WorkflowTestSuite{}
 	r := &rig{t: t, env: suite.NewTestWorkflowEnvironment(), passes: passes}
 	r.env.RegisterWorkflow(Execution)
@@ -35,8 +36,10 @@ func aheadRig(t *testing.T, settle func(out *signals.CallOutput), passes ...func
 		r.mu.Unlock()
 		out := signals.CallOutput{Value: in.Args}
 		if in.Next != nil {
-			given := signals.Given{ID: in.Seq, At: 1234, Source: activity.GetInfo(ctx).ActivityID, Attempts: max(1, in.Next.Attempts), Value: in.Args}
-			result, err := pass(ctx, signals.PassInput{Pass: in.Next.Pass, After: in.Next.After, Given: []signals.Given{given}})
+			given := signals.Given{ID: in.Seq, At: 1234, Source: activity.GetInfo(ctx).ActivityID,
+				Attempts: max(1, in.Next.Attempts), Value: in.Args}
+			result, err := pass(ctx,
+				signals.PassInput{Pass: in.Next.Pass, After: in.Next.After, Given: []signals.Given{given}})
 			require.NoError(t, err)
 			out.Next, out.At = &result, given.At
 		}

@@ -10,10 +10,12 @@ import (
 // approve finds what an approval does. A call that several people have to approve is let go by the last of them.
 func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 	if a.AsOf != 0 && a.AsOf != e.passes {
-		return nil, fmt.Sprintf("This approval looks at pass %d of execution %q, which is at pass %d by now: look again.", a.AsOf, e.id, e.passes)
+		return nil, fmt.Sprintf("This approval looks at pass %d of execution %q, which is at pass %d by now: look "+
+			"again.", a.AsOf, e.id, e.passes)
 	}
 	if e.undeliveredBytes > 2*maxDecisionBytes {
-		return nil, "Too many approvals wait for others, without which no call goes on: approve a call completely first, or reject."
+		return nil, "Too many approvals wait for others, without which no call goes on: approve a call completely " +
+			"first, or reject."
 	}
 	calls, refusal := e.approvable(a)
 	if refusal != "" {
@@ -102,15 +104,19 @@ func (c *call) refusal(a signals.Approve) string {
 	digest := signals.Digest(c.dispatchArgs())
 	switch {
 	case a.ArgsDigest != "" && a.ArgsDigest != digest:
-		return fmt.Sprintf("argsDigest %q is stale: %s (seq %d) is pending with %q; look at its arguments again.", a.ArgsDigest, c.name(), c.rec.Seq, digest)
+		return fmt.Sprintf("argsDigest %q is stale: %s (seq %d) is pending with %q; look at its arguments again.",
+			a.ArgsDigest, c.name(), c.rec.Seq, digest)
 	case c.approvalsNeeded <= 1:
 		return ""
 	case approver(a) == "":
-		return fmt.Sprintf("%s (seq %d) needs the approval of %d people: say who approves (by).", c.name(), c.rec.Seq, c.approvalsNeeded)
+		return fmt.Sprintf("%s (seq %d) needs the approval of %d people: say who approves (by).", c.name(), c.rec.Seq,
+			c.approvalsNeeded)
 	case a.Always:
-		return fmt.Sprintf("%s (seq %d) needs the approval of %d people each time: always does not go with it.", c.name(), c.rec.Seq, c.approvalsNeeded)
+		return fmt.Sprintf("%s (seq %d) needs the approval of %d people each time: always does not go with it.",
+			c.name(), c.rec.Seq, c.approvalsNeeded)
 	case len(a.Args) == 0 && slices.Contains(c.approvers, approver(a)):
-		return fmt.Sprintf("%s has approved %s (seq %d) already: it needs the approval of %d different people.", approver(a), c.name(), c.rec.Seq, c.approvalsNeeded)
+		return fmt.Sprintf("%s has approved %s (seq %d) already: it needs the approval of %d different people.",
+			approver(a), c.name(), c.rec.Seq, c.approvalsNeeded)
 	}
 	return ""
 }
@@ -120,7 +126,8 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 	var seqs []int
 	for _, c := range calls {
 		e.always[c.name()] = signals.Decision{
-			Kind: signals.SignalApprove, Approved: true, By: a.By, AssertedBy: a.AssertedBy, Note: a.Note, Always: true, Remembered: true,
+			Kind: signals.SignalApprove, Approved: true, By: a.By, AssertedBy: a.AssertedBy, Note: a.Note, Always: true,
+			Remembered: true,
 		}
 	}
 	for _, c := range e.pending() {

@@ -113,7 +113,8 @@ func (e *execution) addInlineCall(entry signals.Entry) {
 		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At, Revertable: entry.Revertable,
 	}}
 	if entry.Error != nil {
-		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, maxHeldValue), signals.Cut(entry.Error.Name, signals.MaxNameBytes)
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, maxHeldValue),
+			signals.Cut(entry.Error.Name, signals.MaxNameBytes)
 	}
 	e.hold(&c.rec, entry.Args, entry.Value)
 	e.inline++
@@ -125,10 +126,12 @@ func (e *execution) addGatedCall(ctx workflow.Context, b signals.Blocked) {
 	c := &call{
 		rec: signals.Call{
 			Seq: b.Seq, Connector: b.Connector, Method: b.Method, State: signals.Executing, Class: b.Class,
-			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args), Revertable: b.Revertable,
+			RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: signals.Digest(b.Args),
+			Revertable: b.Revertable,
 		},
-		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, unsettled: true, dispatchable: true,
-		requestedAt: workflow.Now(ctx).UnixMilli(),
+		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, unsettled: true,
+		dispatchable: true,
+		requestedAt:  workflow.Now(ctx).UnixMilli(),
 	}
 	c.approvalsNeeded, c.client, c.askUnknown = max(1, b.Approvals), b.Client, b.AskUnknown
 	if b.Retry != nil {
@@ -146,7 +149,8 @@ func (e *execution) addGatedCall(ctx workflow.Context, b signals.Blocked) {
 // make runs the call's activity until it settles or is pending again.
 func (e *execution) make(ctx workflow.Context, c *call) {
 	input := signals.CallInput{
-		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.sentArgs(), Class: c.rec.Class,
+		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.sentArgs(),
+		Class:  c.rec.Class,
 		Key:    signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs()),
 		Edited: len(c.editedArgs) > 0, Resolution: c.resolution,
 	}
@@ -156,7 +160,8 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 		id := signals.CallActivityID(c.rec.Seq, c.scheduled)
 		input.Next = e.nextPass(c)
 		var out signals.CallOutput
-		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(), payload.MustRaw(input)).Get(ctx, &out)
+		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(),
+			payload.MustRaw(input)).Get(ctx, &out)
 		kind, delay := failureKind(err)
 		repeat := false
 		switch {
@@ -209,7 +214,8 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string, next *
 	policy := &temporal.RetryPolicy{MaximumAttempts: 1}
 	switch {
 	case c.resolution != nil: // to check a result changes nothing
-		policy = &temporal.RetryPolicy{MaximumAttempts: 10, NonRetryableErrorTypes: []string{signals.ErrorRetryable, signals.ErrorUnavailable}}
+		policy = &temporal.RetryPolicy{MaximumAttempts: 10,
+			NonRetryableErrorTypes: []string{signals.ErrorRetryable, signals.ErrorUnavailable}}
 	case c.rec.Class != signals.Write: // for lost workers and timeouts; the workflow itself repeats what asks for it
 		policy = &temporal.RetryPolicy{
 			InitialInterval: limits.Backoff(0, 1), BackoffCoefficient: 2, MaximumInterval: limits.Backoff(0, 100),
@@ -221,8 +227,9 @@ func (e *execution) callOptions(ctx workflow.Context, c *call, id string, next *
 		timeout = defaultCallTimeout
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: id, TaskQueue: c.queue, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout, RetryPolicy: policy,
-		Summary: c.summary(next),
+		ActivityID: id, TaskQueue: c.queue, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout,
+		RetryPolicy: policy,
+		Summary:     c.summary(next),
 	})
 }
 
@@ -248,14 +255,16 @@ func failureKind(err error) (kind string, delay time.Duration) {
 		return "", 0
 	}
 	switch app.Type() {
-	case signals.ErrorConnector, signals.ErrorRetryable, signals.ErrorInvalid, signals.ErrorUnavailable, signals.ErrorTooLarge:
+	case signals.ErrorConnector, signals.ErrorRetryable, signals.ErrorInvalid, signals.ErrorUnavailable,
+		signals.ErrorTooLarge:
 		return app.Type(), time.Duration(adviceIn(err).AfterMs) * time.Millisecond
 	}
 	return "", 0
 }
 
 // settleCall records how a call ended.
-func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string, out signals.CallOutput, err error, key string) {
+func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string, out signals.CallOutput, err error,
+	key string) {
 	kind, _ := failureKind(err)
 	given := signals.Given{ID: c.rec.Seq, At: workflow.Now(ctx).UnixMilli(), Attempts: c.rec.Attempts}
 	switch {
@@ -291,7 +300,8 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 
 func unknownOutcome(name, key string) *signals.CallError {
 	return &signals.CallError{Name: signals.OutcomeUnknown, Key: key, Message: fmt.Sprintf(
-		"The outcome of %s is unknown: it was interrupted while it ran and may or may not have taken effect. Check before you repeat it.", name)}
+		"The outcome of %s is unknown: it was interrupted while it ran and may or may not have taken effect. Check "+
+			"before you repeat it.", name)}
 }
 
 func (e *execution) settle(c *call, given signals.Given) {
@@ -303,7 +313,8 @@ func (e *execution) settle(c *call, given signals.Given) {
 	c.rec.SettledAt, c.rec.State = given.At, signals.Applied
 	defer func() { e.countCall(c.rec) }()
 	if given.Error != nil {
-		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, maxHeldValue), signals.Cut(given.Error.Name, signals.MaxNameBytes)
+		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(given.Error.Message, maxHeldValue),
+			signals.Cut(given.Error.Name, signals.MaxNameBytes)
 	}
 	if given.Error != nil && given.Error.Name == signals.RejectedError {
 		c.rec.State = signals.Reverted

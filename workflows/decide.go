@@ -67,8 +67,8 @@ func (e *execution) judge(ctx workflow.Context, m signals.Message) (act, string)
 	return nil, "this is no decision"
 }
 
-// maxDecisionBytes is what the decisions of an execution may take in full: they travel with passes and stand in its result.
-// Beyond it they are short. No pass is told of more than twice as much.
+// maxDecisionBytes is what the decisions of an execution may take in full: they travel with passes and stand in its
+// result. Beyond it they are short. No pass is told of more than twice as much.
 const maxDecisionBytes = 512 * 1024
 
 // fitDecision shortens a decision for which there is no room any more.

@@ -76,7 +76,8 @@ func TestPartialApprovalsStartNoPass(t *testing.T) {
 func TestRejectAllEndsWhateverRuns(t *testing.T) {
 	r := newRig(t)
 	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {
-		return signals.PassResult{End: signals.PassBlocked, Timers: []signals.Timer{{ID: 0, Due: r.env.Now().Add(48 * time.Hour).UnixMilli()}}}
+		return signals.PassResult{End: signals.PassBlocked,
+			Timers: []signals.Timer{{ID: 0, Due: r.env.Now().Add(48 * time.Hour).UnixMilli()}}}
 	})
 	r.update(time.Hour, signals.SignalReject, signals.Reject{All: true, Reason: "deleted"})
 	result := r.run()

@@ -11,8 +11,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// Register adds the package's workflows to a worker. On a versioned worker an execution stays with the build it started on,
-// which alone replays its program; a snippet, which is kept for years, goes on with the newest.
+// Register adds the package's workflows to a worker. On a versioned worker an execution stays with the build it started
+// on, which alone replays its program; a snippet, which is kept for years, goes on with the newest.
 func Register(w worker.WorkflowRegistry) {
 	const pinned, newest = workflow.VersioningBehaviorPinned, workflow.VersioningBehaviorAutoUpgrade
 	register := func(f any, name string, behavior workflow.VersioningBehavior) {
@@ -38,9 +38,9 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 	return e.close(main), nil
 }
 
-// execution is the state of one run. The main loop (run) starts passes and makes calls; signal and update handlers, and a
-// coroutine for each call that runs, change the state between its steps. Whatever they do is seen by the loop the next
-// time it waits, in waitForProgress.
+// execution is the state of one run. The main loop (run) starts passes and makes calls; signal and update handlers, and
+// a coroutine for each call that runs, change the state between its steps. Whatever they do is seen by the loop the
+// next time it waits, in waitForProgress.
 //
 // The protocol between the parts, once around the loop:
 //
@@ -59,8 +59,8 @@ type execution struct {
 
 	passes int    // whose results were taken up
 	nonce  string // of the newest of them
-	// nextPassNow says that the newest pass ended only because its result was full, so that the next one starts at once;
-	// continuing, that the running pass is such a next one.
+	// nextPassNow says that the newest pass ended only because its result was full, so that the next one starts at
+	// once; continuing, that the running pass is such a next one.
 	nextPassNow bool
 	continuing  bool
 	// lastLocalPass names the workflow task in which a local pass ended last, by the length of history at its start.
@@ -74,7 +74,8 @@ type execution struct {
 	// lastLocalPass names one.
 	taskBytes, taskStart int
 
-	// earlyPass is the result of the pass after the newest, if the activity of the call before it went on with that pass.
+	// earlyPass is the result of the pass after the newest, if the activity of the call before it went on with that
+	// pass.
 	earlyPass *signals.PassResult
 
 	calls   map[int]*call
@@ -207,8 +208,8 @@ func (e *execution) checkBudgets(ctx workflow.Context) {
 	}
 }
 
-// waitForProgress waits until the next pass is due: all dispatched calls settled, a timer of the program fired, or a decision
-// was taken. With nothing running and something pending the execution is paused meanwhile.
+// waitForProgress waits until the next pass is due: all dispatched calls settled, a timer of the program fired, or a
+// decision was taken. With nothing running and something pending the execution is paused meanwhile.
 func (e *execution) waitForProgress(ctx workflow.Context) {
 	timers, cancel := workflow.WithCancel(ctx)
 	defer cancel()
@@ -243,7 +244,8 @@ func (e *execution) startTimer(ctx workflow.Context) *bool {
 	}
 	due := time.UnixMilli(e.timers[0].Due)
 	wait := max(time.Millisecond, due.Sub(workflow.Now(ctx)))
-	timer := workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{Summary: "timer of the program: " + wait.Round(time.Millisecond).String()})
+	timer := workflow.NewTimerWithOptions(ctx, wait,
+		workflow.TimerOptions{Summary: "timer of the program: " + wait.Round(time.Millisecond).String()})
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		if timer.Get(ctx, nil) != nil {
 			return

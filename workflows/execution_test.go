@@ -112,7 +112,8 @@ func ends(text string) func(signals.PassInput) signals.PassResult {
 }
 
 func write(seq int) signals.Blocked {
-	return signals.Blocked{Seq: seq, Connector: "store", Method: "write", Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, seq)), Class: signals.Write}
+	return signals.Blocked{Seq: seq, Connector: "store", Method: "write",
+		Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, seq)), Class: signals.Write}
 }
 
 func ask(seq int) signals.Blocked {
@@ -153,7 +154,8 @@ func TestWritesSettleBeforeTheNextPass(t *testing.T) {
 	require.Len(t, r.calls, 2)
 	require.Len(t, r.inputs[1].Given, 2)
 	require.Equal(t, "n1", r.inputs[1].After)
-	first := slices.IndexFunc(r.inputs[1].Given, func(g signals.Given) bool { return g.ID == 0 }) // they settle in any order
+	// they settle in any order
+	first := slices.IndexFunc(r.inputs[1].Given, func(g signals.Given) bool { return g.ID == 0 })
 	require.Equal(t, "call-0.1", r.inputs[1].Given[first].Source)
 	require.Equal(t, `{"n":0}`, string(r.inputs[1].Given[first].Value), "small values travel beside the reference")
 	require.False(t, r.inputs[1].Decided)
@@ -180,7 +182,8 @@ func TestApprovedCallIsMadeOnceThePassIssuesItAgain(t *testing.T) {
 	require.True(t, r.inputs[1].Decided)
 	require.Equal(t, []signals.OpenCall{{Seq: 0}}, r.inputs[1].Open)
 	d := r.inputs[1].Given[0].Decision
-	require.Equal(t, []string{"ada", "ada@example.com"}, []string{d.By, d.AssertedBy}, "the claim, and who was authenticated")
+	require.Equal(t, []string{"ada", "ada@example.com"}, []string{d.By, d.AssertedBy},
+		"the claim, and who was authenticated")
 	require.Len(t, r.calls, 1)
 }
 
@@ -188,7 +191,8 @@ func TestDivergenceRunsNothing(t *testing.T) {
 	r := newRig(t)
 	seq := 0
 	r.passes = append(r.passes, blocked(ask(0)), func(signals.PassInput) signals.PassResult {
-		return signals.PassResult{End: signals.PassFailed, Failure: &signals.PassFailure{Message: "divergence", Diverged: &seq, Stopped: true}}
+		return signals.PassResult{End: signals.PassFailed,
+			Failure: &signals.PassFailure{Message: "divergence", Diverged: &seq, Stopped: true}}
 	})
 	r.update(time.Hour, signals.SignalApprove, signals.Approve{})
 	result := r.run()
@@ -204,7 +208,8 @@ func TestDecisionsThatDoNotApplyChangeNothing(t *testing.T) {
 		arg    any
 		want   string
 	}{
-		"unknown seq":    {signals.SignalApprove, signals.Approve{Seqs: []int{9}}, `Call 9 of execution "exec_1" is not pending.`},
+		"unknown seq": {signals.SignalApprove, signals.Approve{Seqs: []int{9}},
+			`Call 9 of execution "exec_1" is not pending.`},
 		"stale digest":   {signals.SignalApprove, signals.Approve{Seqs: []int{0}, ArgsDigest: "beef"}, "is stale"},
 		"stale outcome":  {signals.SignalApprove, signals.Approve{AsOf: 7}, "look again"},
 		"several edited": {signals.SignalApprove, signals.Approve{Args: json.RawMessage(`{}`)}, "several are pending"},
@@ -237,7 +242,8 @@ func TestLongTimerIsDurable(t *testing.T) {
 	r := newRig(t)
 	due := r.env.Now().Add(36 * time.Hour).UnixMilli()
 	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {
-		return signals.PassResult{End: signals.PassBlocked, Timers: []signals.Timer{{ID: 3, Due: due}, {ID: 4, Due: due + 1e9}}}
+		return signals.PassResult{End: signals.PassBlocked,
+			Timers: []signals.Timer{{ID: 3, Due: due}, {ID: 4, Due: due + 1e9}}}
 	}, ends(`1`))
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.GreaterOrEqual(t, r.env.Now().UnixMilli(), due)
@@ -245,7 +251,8 @@ func TestLongTimerIsDurable(t *testing.T) {
 }
 
 func TestWritesAreRepeatedOnlyWhenAsked(t *testing.T) {
-	for kind, want := range map[string]int{signals.ErrorRetryable: 3, signals.ErrorConnector: 1, "lost": 1, signals.ErrorInvalid: 1, signals.ErrorUnavailable: 5} {
+	for kind, want := range map[string]int{signals.ErrorRetryable: 3, signals.ErrorConnector: 1,
+		"lost": 1, signals.ErrorInvalid: 1, signals.ErrorUnavailable: 5} {
 		t.Run(kind, func(t *testing.T) {
 			r := newRig(t)
 			r.passes = append(r.passes, blocked(write(0)), ends(`1`))
@@ -347,7 +354,8 @@ func (r *rig) waitAt(after time.Duration, into *signals.Outcome) {
 			OnAccept: func() {}, OnReject: func(err error) { r.t.Error(err) },
 			OnComplete: func(result any, err error) {
 				require.NoError(r.t, err)
-				require.NoError(r.t, converter.GetDefaultDataConverter().FromPayload(result.(converter.RawValue).Payload(), into))
+				require.NoError(r.t,
+					converter.GetDefaultDataConverter().FromPayload(result.(converter.RawValue).Payload(), into))
 			},
 		}, signals.Wait{})
 	}, after)
@@ -356,7 +364,8 @@ func (r *rig) waitAt(after time.Duration, into *signals.Outcome) {
 func TestOnlyFourWait(t *testing.T) {
 	r := newRig(t)
 	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {
-		return signals.PassResult{End: signals.PassBlocked, Timers: []signals.Timer{{ID: 0, Due: r.env.Now().Add(time.Minute).UnixMilli()}}}
+		return signals.PassResult{End: signals.PassBlocked,
+			Timers: []signals.Timer{{ID: 0, Due: r.env.Now().Add(time.Minute).UnixMilli()}}}
 	}, ends(`1`))
 	accepted, refused := 0, 0
 	r.env.RegisterDelayedCallback(func() {
@@ -416,7 +425,8 @@ func TestLostAttemptAfterARetryableError(t *testing.T) {
 	put.Method, put.Class = "put", signals.Idempotent
 	r.passes = append(r.passes, blocked(put), ends(`1`))
 	r.call = func(signals.CallInput, int) (json.RawMessage, error) {
-		answer := temporal.NewApplicationErrorWithOptions("try again", signals.ErrorRetryable, temporal.ApplicationErrorOptions{})
+		answer := temporal.NewApplicationErrorWithOptions("try again", signals.ErrorRetryable,
+			temporal.ApplicationErrorOptions{})
 		return nil, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_HEARTBEAT, answer)
 	}
 	r.run()
@@ -453,9 +463,12 @@ func TestCancelledPassLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			var plan signals.RollbackPlanInput
-			r.env.RegisterActivityWithOptions(func(_ context.Context, in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
+			r.env.RegisterActivityWithOptions(func(_ context.Context,
+				in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
 				plan = in
-				return signals.RollbackPlan{Targets: []signals.RevertTarget{{Seq: 7, Connector: "store", Method: "read"}}}, nil // of a late pass
+				// of a late pass
+				return signals.RollbackPlan{Targets: []signals.RevertTarget{{Seq: 7, Connector: "store",
+					Method: "read"}}}, nil
 			}, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
 			r.passes = append(r.passes, blocked(write(0)), func(in signals.PassInput) signals.PassResult {
 				stop(r)

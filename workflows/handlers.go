@@ -26,9 +26,12 @@ const (
 func (e *execution) handle(ctx workflow.Context) error {
 	return errors.Join(
 		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decideOne[signals.Approve](e)),
-		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape, decideOne[signals.Reject](e)),
-		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape, decideOne[signals.Retry](e)),
-		handle(ctx, e, signals.SignalResolve, "Give the result of a pending call. "+resolveShape, decideOne[signals.Resolve](e)),
+		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape,
+			decideOne[signals.Reject](e)),
+		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape,
+			decideOne[signals.Retry](e)),
+		handle(ctx, e, signals.SignalResolve, "Give the result of a pending call. "+resolveShape,
+			decideOne[signals.Resolve](e)),
 		handle(ctx, e, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, e.rollback),
 		handle(ctx, e, signals.SignalExpire, "End the execution if it is paused.", e.expire),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
@@ -48,7 +51,8 @@ const (
 )
 
 // handle serves a signal and the update of the same name, which answers whether it applied.
-func handle[T any](ctx workflow.Context, e *execution, name, description string, take func(workflow.Context, T) signals.Verdict) error {
+func handle[T any](ctx workflow.Context, e *execution, name, description string,
+	take func(workflow.Context, T) signals.Verdict) error {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
 	e.mailboxes = append(e.mailboxes, mailbox{channel, func(ctx workflow.Context) {
 		for m := (fresh[T]{}); channel.ReceiveAsync(&m); {
@@ -56,7 +60,8 @@ func handle[T any](ctx workflow.Context, e *execution, name, description string,
 		}
 	}})
 	update := func(ctx workflow.Context, payload T) (signals.Verdict, error) { return take(ctx, payload), nil }
-	return workflow.SetUpdateHandlerWithOptions(ctx, name, update, workflow.UpdateHandlerOptions{Description: description})
+	return workflow.SetUpdateHandlerWithOptions(ctx, name, update,
+		workflow.UpdateHandlerOptions{Description: description})
 }
 
 // fresh holds nothing of the message before, nor of one that could not be read, which the SDK skips.
@@ -75,8 +80,8 @@ type mailbox struct {
 	drain func(workflow.Context)
 }
 
-// listen serves signals, and the request to cancel, for as long as the workflow runs. One coroutine does it all: the SDK
-// resumes every one there is each time that anything happens.
+// listen serves signals, and the request to cancel, for as long as the workflow runs. One coroutine does it all: the
+// SDK resumes every one there is each time that anything happens.
 func (e *execution) listen(ctx workflow.Context) {
 	workflow.Go(ctx, func(root workflow.Context) {
 		ctx, _ := workflow.NewDisconnectedContext(root)

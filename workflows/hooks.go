@@ -32,7 +32,8 @@ func (e *execution) passEnd(ctx workflow.Context, status signals.Status) {
 		return
 	}
 	e.passEndTold = e.passes
-	runHook(ctx, signals.PassEndActivity, fmt.Sprintf("pass-end-%d", e.passes), signals.HookInput{ExecutionID: e.id, Status: status})
+	runHook(ctx, signals.PassEndActivity, fmt.Sprintf("pass-end-%d", e.passes),
+		signals.HookInput{ExecutionID: e.id, Status: status})
 }
 
 // dispose tells the connectors that the execution is over.

@@ -23,7 +23,8 @@ func localRig(t *testing.T, pinned bool, local func() (signals.PassResult, error
 		},
 	}
 	var ran []bool
-	r.env.OnActivity(signals.PassActivity, mock.Anything, mock.Anything).Return(func(ctx context.Context, in signals.PassInput) (signals.PassResult, error) {
+	r.env.OnActivity(signals.PassActivity, mock.Anything,
+		mock.Anything).Return(func(ctx context.Context, in signals.PassInput) (signals.PassResult, error) {
 		isLocal := activity.GetInfo(ctx).IsLocalActivity
 		ran = append(ran, isLocal)
 		if isLocal && local != nil {
@@ -56,7 +57,8 @@ func TestLocalPassesThatAnswerElsewhere(t *testing.T) {
 }
 
 func TestExecutionsWithoutLocalPasses(t *testing.T) {
-	r, ran := localRig(t, false, func() (signals.PassResult, error) { return signals.PassResult{End: signals.PassElsewhere}, nil })
+	r, ran := localRig(t,
+		false, func() (signals.PassResult, error) { return signals.PassResult{End: signals.PassElsewhere}, nil })
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.Equal(t, []bool{true, false, false}, *ran, "only the first pass asks")
 }

@@ -30,7 +30,8 @@ func (e *execution) countCall(c signals.Call) {
 	case c.State == signals.Reverted: // by a person: calls are counted before any rollback
 		outcome = "refused"
 	}
-	e.metrics.WithTags(map[string]string{"connector": c.Connector, "class": string(c.Class), "outcome": outcome}).Counter(metricCalls).Inc(1)
+	e.metrics.WithTags(map[string]string{"connector": c.Connector, "class": string(c.Class),
+		"outcome": outcome}).Counter(metricCalls).Inc(1)
 }
 
 // countWait measures how long a person was waited for.

@@ -49,8 +49,10 @@ func TestWhatIsCounted(t *testing.T) {
 	e := &execution{metrics: counted{lines: &lines}, calls: map[int]*call{}, updatedAt: 90_000}
 	e.countPass(signals.PassBlocked)
 	e.addInlineCall(signals.Entry{ID: 0, Connector: "c", Method: "m", Class: signals.Read})
-	e.settle(&call{rec: signals.Call{Seq: 1, Class: signals.Write}}, signals.Given{ID: 1, Error: &signals.CallError{Name: signals.OutcomeUnknown}})
-	e.settle(&call{rec: signals.Call{Seq: 2}}, signals.Given{ID: 2, Error: &signals.CallError{Name: signals.RejectedError}})
+	e.settle(&call{rec: signals.Call{Seq: 1, Class: signals.Write}},
+		signals.Given{ID: 1, Error: &signals.CallError{Name: signals.OutcomeUnknown}})
+	e.settle(&call{rec: signals.Call{Seq: 2}},
+		signals.Given{ID: 2, Error: &signals.CallError{Name: signals.RejectedError}})
 	waited := &call{requestedAt: 30_000}
 	e.countWait(waited, signals.Decision{Kind: signals.SignalApprove, Approved: true, At: 60_000})
 	e.countWait(waited, signals.Decision{Kind: signals.SignalReject, At: 31_000})
@@ -58,7 +60,8 @@ func TestWhatIsCounted(t *testing.T) {
 	e.countExecution(signals.Completed)
 	require.Equal(t, []string{
 		"codemode_passes blocked", "codemode_calls applied", "codemode_calls unknown", "codemode_calls refused",
-		"codemode_approval_wait approved 30s", "codemode_approval_wait rejected 1s", "codemode_approval_wait expired 1m0s",
+		"codemode_approval_wait approved 30s", "codemode_approval_wait rejected 1s",
+		"codemode_approval_wait expired 1m0s",
 		"codemode_executions completed",
 	}, lines)
 }

@@ -44,7 +44,8 @@ func (e *execution) setStatus(ctx workflow.Context, status signals.Status) {
 	plain := e.shown == "" && (status == signals.Running || status == signals.Completed)
 	if e.attributes && e.shown != status && !plain {
 		e.shown = status
-		_ = workflow.UpsertTypedSearchAttributes(ctx, runtimeKey.ValueSet(e.in.Runtime), statusKey.ValueSet(string(status)))
+		_ = workflow.UpsertTypedSearchAttributes(ctx, runtimeKey.ValueSet(e.in.Runtime),
+			statusKey.ValueSet(string(status)))
 	}
 	workflow.SetCurrentDetails(ctx, e.details())
 }
@@ -98,7 +99,8 @@ func (e *execution) addHistory(o *signals.Outcome) {
 
 // recordBytes is about what a call takes in an outcome.
 func recordBytes(c signals.Call) int {
-	size := len(c.Connector) + len(c.Method) + len(c.Args) + len(c.Result) + len(c.Error) + len(c.ErrorName) + len(c.Note) + 200
+	size := len(c.Connector) + len(c.Method) + len(c.Args) + len(c.Result) + len(c.Error) + len(c.ErrorName) +
+		len(c.Note) + 200
 	for _, d := range c.Decisions {
 		size += len(d.By) + len(d.AssertedBy) + len(d.Note) + len(d.EditedArgs) + 200
 	}
@@ -113,15 +115,16 @@ func (e *execution) errorLogs() []string {
 	return nil
 }
 
-// Bytes of arguments that lists of pending calls show: in one call, in all, and of those that earlier approvers edited in
-// all, which nothing but a query tells until the last one has approved.
+// Bytes of arguments that lists of pending calls show: in one call, in all, and of those that earlier approvers edited
+// in all, which nothing but a query tells until the last one has approved.
 const (
 	pendingValue = 4096
 	pendingBytes = 64 * 1024
 	editedBytes  = 1 << 20
 )
 
-// actions lists the calls that wait for a person, with their arguments, and what others made of these, as far as they fit.
+// actions lists the calls that wait for a person, with their arguments, and what others made of these, as far as they
+// fit.
 func (e *execution) actions(budget, edited int) []signals.PendingAction {
 	list := []signals.PendingAction{}
 	for _, c := range e.pending() {
@@ -143,8 +146,10 @@ func (e *execution) actions(budget, edited int) []signals.PendingAction {
 
 func (e *execution) action(c *call) signals.PendingAction {
 	a := signals.PendingAction{
-		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
-		Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs, Refused: c.refused,
+		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method,
+		ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
+		Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs,
+		Refused:    c.refused,
 		Revertable: c.rec.Revertable, ApprovedBy: c.approvers,
 	}
 	if len(c.editedArgs) > 0 {
@@ -165,7 +170,8 @@ func (e *execution) action(c *call) signals.PendingAction {
 // record answers the state query.
 func (e *execution) record(p signals.Page) signals.Record {
 	r := signals.Record{
-		ID: e.id, Runtime: e.in.Runtime, Purpose: e.in.Purpose, Status: e.status, Passes: e.passes, CreatedAt: e.startedAt,
+		ID: e.id, Runtime: e.in.Runtime, Purpose: e.in.Purpose, Status: e.status, Passes: e.passes,
+		CreatedAt: e.startedAt,
 		UpdatedAt: e.updatedAt, Connectors: []string{}, Logs: e.logs.items, Log: []signals.Call{}, Total: len(e.calls),
 	}
 	if e.pinned != nil {
@@ -204,7 +210,8 @@ func (e *execution) details() string {
 			break
 		}
 		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
-			tableCell(signals.Summary(e.calls[a.Seq].dispatchArgs(), 200)), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
+			tableCell(signals.Summary(e.calls[a.Seq].dispatchArgs(), 200)),
+			time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
 		decisions.WriteString(decision(a))
 	}
 	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n```\n%s```\n", &decisions)

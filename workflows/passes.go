@@ -54,7 +54,8 @@ var errNotLocal = errors.New("the pass does not run inside this workflow task")
 // single event but its marker. A pass that takes longer, or may not run so on this worker, answers that it goes on as
 // an activity of its own. What history says decides, never this worker's options, so that any worker replays it.
 //
-// Of several local passes in one workflow task the results together could exceed what the server takes, so there is one.
+// Of several local passes in one workflow task the results together could exceed what the server takes, so there is
+// one.
 func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r signals.PassResult, err error) {
 	task := workflow.GetInfo(ctx).GetCurrentHistoryLength()
 	if e.pinned != nil && !e.pinned.LocalPasses || e.continuing || task == e.lastLocalPass {
@@ -62,7 +63,8 @@ func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r 
 	}
 	e.inLocalPass, input.Code = true, e.in.Code
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: localBound, Summary: e.passSummary(input), RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		StartToCloseTimeout: localBound, Summary: e.passSummary(input),
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	err = workflow.ExecuteLocalActivity(ctx, signals.PassActivity, input).Get(ctx, &r)
 	e.lastLocalPass, e.inLocalPass = workflow.GetInfo(ctx).GetCurrentHistoryLength(), false
@@ -74,9 +76,11 @@ func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r 
 
 func activityPass(ctx workflow.Context, input signals.PassInput, summary string) (r signals.PassResult, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound, HeartbeatTimeout: HeartbeatTimeout,
-		Summary:     summary, // a cancelled pass is not waited for: nothing of it counts
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
+		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound,
+		HeartbeatTimeout: HeartbeatTimeout,
+		Summary:          summary, // a cancelled pass is not waited for: nothing of it counts
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
+			MaximumInterval: 10 * time.Second},
 	})
 	err = workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)).Get(ctx, &r)
 	return r, err
@@ -94,7 +98,8 @@ func (e *execution) passInput() signals.PassInput {
 	e.nextPassNow, e.continuing = false, e.nextPassNow
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
-		Decided: e.decisionWaits, Pinned: e.pinned, Synchronous: e.in.Synchronous, Given: carry(append(e.decisions, e.settled...)),
+		Decided: e.decisionWaits, Pinned: e.pinned, Synchronous: e.in.Synchronous,
+		Given: carry(append(e.decisions, e.settled...)),
 	}
 	e.decisions, e.undeliveredBytes, e.decisionWaits, e.settled, e.timers = nil, 0, false, nil, nil
 	for _, c := range e.order {
@@ -151,7 +156,8 @@ func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, give
 		return
 	}
 	if r.Pinned != nil {
-		e.pinned, e.limits, e.attributes = r.Pinned, r.Pinned.Limits.WithDefaults(), e.attributes || r.Pinned.SearchAttributes
+		e.pinned, e.limits, e.attributes = r.Pinned, r.Pinned.Limits.WithDefaults(),
+			e.attributes || r.Pinned.SearchAttributes
 	}
 	for _, entry := range r.Entries {
 		e.addInlineCall(entry)
@@ -179,10 +185,12 @@ func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, give
 func (e *execution) checkCalls() {
 	const advice = "Do less in one execution: narrow what you read, or split the work over several executions."
 	if e.inline > e.limits.InlineCalls {
-		e.fail("This execution made more than %d reads and steps (limits.inlineCalls). %s", e.limits.InlineCalls, advice)
+		e.fail("This execution made more than %d reads and steps (limits.inlineCalls). %s", e.limits.InlineCalls,
+			advice)
 	}
 	if e.gated > e.limits.GatedCalls {
-		e.fail("This execution made more than %d writes and approvals (limits.gatedCalls). %s", e.limits.GatedCalls, advice)
+		e.fail("This execution made more than %d writes and approvals (limits.gatedCalls). %s", e.limits.GatedCalls,
+			advice)
 	}
 }
 

@@ -9,7 +9,8 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 	d := signals.Decision{Kind: signals.SignalReject, By: r.By, AssertedBy: r.AssertedBy, At: now, Note: r.Reason}
 	if r.All {
 		return func() []int {
-			e.stop(&ending{status: signals.Rejected, message: because(signals.ExecutionRejected, r.Reason), decision: &d})
+			e.stop(&ending{status: signals.Rejected, message: because(signals.ExecutionRejected, r.Reason),
+				decision: &d})
 			return nil
 		}, ""
 	}
@@ -25,7 +26,8 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 			return []int{c.rec.Seq}
 		}
 		message := because(what, e.recordDecision(c, d).Note)
-		given := signals.Given{ID: c.rec.Seq, At: now, Error: &signals.CallError{Name: signals.RejectedError, Message: message}}
+		given := signals.Given{ID: c.rec.Seq, At: now,
+			Error: &signals.CallError{Name: signals.RejectedError, Message: message}}
 		if c.unknown != nil { // it may have taken effect, whatever a person says
 			given.Error = c.unknown
 		}

@@ -72,6 +72,7 @@ func TestPausesBeforeAMissingConnectorGrow(t *testing.T) {
 // TestFailureWithoutAReason: a child that was taken over may claim what the engine never does.
 func TestFailureWithoutAReason(t *testing.T) {
 	r := newRig(t)
-	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult { return signals.PassResult{End: signals.PassFailed} })
+	r.passes = append(r.passes,
+		func(signals.PassInput) signals.PassResult { return signals.PassResult{End: signals.PassFailed} })
 	require.Equal(t, "Code execution failed", r.run().Error)
 }

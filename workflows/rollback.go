@@ -15,11 +15,14 @@ import (
 // Rollback undoes what a closed execution did. Its events tell which calls are undone; its result says why others are
 // not.
 func Rollback(ctx workflow.Context, in signals.RollbackInput) (converter.RawValue, error) {
-	plan := signals.RollbackPlanInput{ExecutionID: in.ExecutionID, WorkflowID: in.WorkflowID, RunID: in.RunID, Before: in.N - 1}
+	plan := signals.RollbackPlanInput{ExecutionID: in.ExecutionID, WorkflowID: in.WorkflowID, RunID: in.RunID,
+		Before: in.N - 1}
 	record, hooks := undo(ctx, plan, in.Rollback)
-	result := signals.ExecutionResult{Status: rolledBack(record), ExecutionID: in.ExecutionID, EndedAt: record.EndedAt, Rollback: record}
+	result := signals.ExecutionResult{Status: rolledBack(record), ExecutionID: in.ExecutionID, EndedAt: record.EndedAt,
+		Rollback: record}
 	if result.Status == signals.RolledBack && hooks.Dispose {
-		runHook(ctx, signals.DisposeActivity, "dispose", signals.HookInput{ExecutionID: in.ExecutionID, Status: signals.RolledBack})
+		runHook(ctx, signals.DisposeActivity, "dispose",
+			signals.HookInput{ExecutionID: in.ExecutionID, Status: signals.RolledBack})
 	}
 	if _, known := workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusKey); known {
 		_ = workflow.UpsertTypedSearchAttributes(ctx, statusKey.ValueSet(string(result.Status)))
@@ -35,9 +38,12 @@ func rolledBack(r *signals.RollbackRecord) signals.Status {
 	return signals.Failed
 }
 
-// undo undoes the calls of a run, one after the other, the last one first. What cannot be undone does not stop the rest.
-func undo(ctx workflow.Context, in signals.RollbackPlanInput, by signals.Rollback) (*signals.RollbackRecord, signals.Hooks) {
-	record := &signals.RollbackRecord{Rollback: by, At: workflow.Now(ctx).UnixMilli(), Reverts: []signals.RevertedCall{}}
+// undo undoes the calls of a run, one after the other, the last one first. What cannot be undone does not stop the
+// rest.
+func undo(ctx workflow.Context, in signals.RollbackPlanInput, by signals.Rollback) (*signals.RollbackRecord,
+	signals.Hooks) {
+	record := &signals.RollbackRecord{Rollback: by, At: workflow.Now(ctx).UnixMilli(),
+		Reverts: []signals.RevertedCall{}}
 	plan, err := rollbackPlan(ctx, in)
 	if err != nil {
 		record.Error = "The rollback could not be planned: " + activityMessage(err)
@@ -64,8 +70,10 @@ func historyIsFull(ctx workflow.Context) bool {
 
 func rollbackPlan(ctx workflow.Context, in signals.RollbackPlanInput) (signals.RollbackPlan, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: "rollback-plan", StartToCloseTimeout: time.Minute, Summary: "what " + in.ExecutionID + " did that can be undone",
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 20},
+		ActivityID: "rollback-plan", StartToCloseTimeout: time.Minute,
+		Summary: "what " + in.ExecutionID + " did that can be undone",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
+			MaximumInterval: 30 * time.Second, MaximumAttempts: 20},
 	})
 	var plan signals.RollbackPlan
 	err := workflow.ExecuteActivity(ctx, signals.RollbackPlanActivity, payload.MustRaw(in)).Get(ctx, &plan)
@@ -85,17 +93,20 @@ func revert(ctx workflow.Context, in signals.RollbackPlanInput, t signals.Revert
 	}
 	limits := signals.RetryLimits{}.WithDefaults()
 	for input.Attempt = 1; ; input.Attempt++ {
-		err := workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), name+".revert", payload.MustRaw(input)).Get(ctx, nil)
+		err := workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), name+".revert",
+			payload.MustRaw(input)).Get(ctx, nil)
 		kind, delay := failureKind(err)
 		if (kind == signals.ErrorRetryable || kind == signals.ErrorUnavailable) && input.Attempt < limits.Attempts {
 			_ = workflow.Sleep(ctx, limits.Backoff(delay, input.Attempt))
 			continue
 		}
-		done := signals.RevertedCall{Seq: t.Seq, Connector: t.Connector, Method: t.Method, At: workflow.Now(ctx).UnixMilli(), Attempts: input.Attempt}
+		done := signals.RevertedCall{Seq: t.Seq, Connector: t.Connector, Method: t.Method,
+			At: workflow.Now(ctx).UnixMilli(), Attempts: input.Attempt}
 		switch {
 		case err == nil:
 		case kind == "":
-			done.Error = fmt.Sprintf("The outcome of undoing %s is unknown: it was interrupted while it ran and may or may not have taken effect.", name)
+			done.Error = fmt.Sprintf("The outcome of undoing %s is unknown: it was interrupted while it ran and "+
+				"may or may not have taken effect.", name)
 		default:
 			done.Error = signals.Cut(activityMessage(err), maxRevertError)
 		}
@@ -109,8 +120,9 @@ func revertOptions(ctx workflow.Context, t signals.RevertTarget, attempt int) wo
 		timeout = defaultCallTimeout
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ActivityID: signals.RevertActivityID(t.Seq, attempt), TaskQueue: t.Queue, StartToCloseTimeout: timeout, HeartbeatTimeout: HeartbeatTimeout,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("undo #%d", t.Seq),
+		ActivityID: signals.RevertActivityID(t.Seq, attempt), TaskQueue: t.Queue, StartToCloseTimeout: timeout,
+		HeartbeatTimeout: HeartbeatTimeout,
+		RetryPolicy:      &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("undo #%d", t.Seq),
 	})
 }
 
@@ -145,7 +157,8 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 	}
 	info := workflow.GetInfo(ctx)
 	in := signals.RollbackPlanInput{
-		ExecutionID: e.id, WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, Settled: e.unfolded(), Passes: e.passes,
+		ExecutionID: e.id, WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+		Settled: e.unfolded(), Passes: e.passes,
 	}
 	record, _ := undo(ctx, in, *e.end.rollback)
 	if e.end.status = rolledBack(record); e.end.status == signals.Failed {

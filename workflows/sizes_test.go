@@ -41,7 +41,10 @@ func TestLargeEditsDoNotMakeThePassTooLarge(t *testing.T) {
 		}
 		decisions = append(decisions, signals.OneDecision{Approve: &signals.Approve{Seqs: []int{seq}, Args: args}})
 	}
-	r.env.RegisterDelayedCallback(func() { r.env.SignalWorkflow(signals.SignalApprove, signals.Approve{Decisions: decisions}) }, time.Hour)
+	r.env.RegisterDelayedCallback(func() {
+		r.env.SignalWorkflow(signals.SignalApprove,
+			signals.Approve{Decisions: decisions})
+	}, time.Hour)
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.Less(t, encodedBytes(t, r.inputs[1]), refusedByTheServer/2)
 	require.Len(t, r.calls, 4)
@@ -63,7 +66,8 @@ func TestAGivenResultTravelsWithoutArguments(t *testing.T) {
 	b.Client, b.Approval, b.Args = true, false, json.RawMessage(`"`+strings.Repeat("é", 900_000)+`"`)
 	r.passes = append(r.passes, blocked(b), blocked(), ends(`1`))
 	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Resolution.Value, nil }
-	r.update(time.Hour, signals.SignalResolve, signals.Resolve{Seq: 0, Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
+	r.update(time.Hour, signals.SignalResolve,
+		signals.Resolve{Seq: 0, Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
 	require.Equal(t, signals.Completed, r.run().Status)
 	require.Nil(t, r.calls[0].Args)
 	require.NotEmpty(t, r.calls[0].Key)
@@ -119,7 +123,8 @@ func TestEditingForEver(t *testing.T) {
 	b := ask(0)
 	b.Approvals = 2
 	r.passes = append(r.passes, blocked(b))
-	edit := signals.Approve{By: strings.Repeat("a", 256), AssertedBy: strings.Repeat("b", 256), Args: json.RawMessage(`1`), Note: strings.Repeat("\x01", 300)}
+	edit := signals.Approve{By: strings.Repeat("a", 256), AssertedBy: strings.Repeat("b", 256),
+		Args: json.RawMessage(`1`), Note: strings.Repeat("\x01", 300)}
 	for at := time.Hour; at < 5*time.Hour; at += time.Hour {
 		r.env.RegisterDelayedCallback(func() {
 			for range 700 {
@@ -162,8 +167,10 @@ func TestADecisionAboutManyCallsFitsEverywhere(t *testing.T) {
 func TestLongNamesLeaveCallsOutOfTheOutcome(t *testing.T) {
 	r := newRig(t)
 	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {
-		read := signals.Entry{ID: 0, Connector: "store", Method: strings.Repeat("m", 100_000), Error: &signals.CallError{Name: strings.Repeat("n", 1000)}}
-		return signals.PassResult{End: signals.PassBlocked, Entries: []signals.Entry{read}, Blocked: []signals.Blocked{ask(1)}}
+		read := signals.Entry{ID: 0, Connector: "store", Method: strings.Repeat("m", 100_000),
+			Error: &signals.CallError{Name: strings.Repeat("n", 1000)}}
+		return signals.PassResult{End: signals.PassBlocked, Entries: []signals.Entry{read},
+			Blocked: []signals.Blocked{ask(1)}}
 	})
 	var o signals.Outcome
 	r.waitAt(time.Hour, &o)

@@ -59,21 +59,24 @@ func (r *snippetRig) ask(version int) (v signals.SnippetVersion, err error) {
 
 func TestSnippetKeepsVersions(t *testing.T) {
 	r := newSnippetRig(t)
-	r.must(signals.UpdateSave, signals.SnippetVersion{Code: "1 < 2", Description: "one", Connectors: []string{"store"}}, 1)
+	r.must(signals.UpdateSave, signals.SnippetVersion{Code: "1 < 2", Description: "one", Connectors: []string{"store"}},
+		1)
 	r.must(signals.UpdateSave, signals.SnippetVersion{Code: "2"}, 2)
 	r.must(signals.UpdateRestore, signals.RestoreSnippet{Version: 1, By: "ada"}, 3)
 	r.update(signals.UpdateRestore, signals.RestoreSnippet{Version: 9}, func(_ any, err error) {
 		require.ErrorContains(t, err, `snippet "s" has no version 9`)
 		newest, err := r.ask(0)
 		require.NoError(t, err)
-		require.Equal(t, []any{3, "1 < 2", "ada", "one"}, []any{newest.Version, newest.Code, newest.By, newest.Description})
+		require.Equal(t, []any{3, "1 < 2", "ada", "one"},
+			[]any{newest.Version, newest.Code, newest.By, newest.Description})
 		second, err := r.ask(2)
 		require.NoError(t, err)
 		require.Equal(t, "2", second.Code)
 	})
-	r.update(signals.UpdateSave, signals.SnippetVersion{Code: strings.Repeat("x", signals.MaxValueUnits+1)}, func(_ any, err error) {
-		require.ErrorContains(t, err, "too large to record durably")
-	})
+	r.update(signals.UpdateSave, signals.SnippetVersion{Code: strings.Repeat("x", signals.MaxValueUnits+1)},
+		func(_ any, err error) {
+			require.ErrorContains(t, err, "too large to record durably")
+		})
 	r.update(signals.UpdateDelete, nil, func(answer any, err error) {
 		require.NoError(t, err)
 		require.Equal(t, true, answer)

@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	madeVerbs = strings.Fields("create get list update delete search send cancel approve export import start stop restore archive")
+	madeVerbs = strings.Fields("create get list update delete search send cancel approve export import start stop " +
+		"restore archive")
 	madeNouns = strings.Fields(`invoice customer order payment shipment ticket project board card user group role policy token bucket object queue topic
 		stream table row column index cluster node pod service route gateway certificate domain record zone volume snapshot image instance network
 		subnet firewall rule alert metric dashboard report job task workflow run step artifact release branch commit review comment label milestone
@@ -40,8 +41,10 @@ func madeSet(t testing.TB, n int) *connectors.Set {
 				text = append(text, pick(madeWords), pick(madeNouns))
 			}
 			m := method(fmt.Sprintf("%s_%s_%s_%d", verb, a, b, i), strings.Join(text, " ")+".", connectors.Write)
-			methods = append(methods, takes(m, fmt.Sprintf(`{"type":"object","properties":{"%s_id":{"type":"string"},"%s":{"type":"object","properties":{"%s":{}}},"limit":{}}}`,
-				a, b, pick(madeNouns))))
+			methods = append(methods,
+				takes(m, fmt.Sprintf(
+					`{"type":"object","properties":{"%s_id":{"type":"string"},"%s":{"type":"object","properties":{"%s":{}}},"limit":{}}}`,
+					a, b, pick(madeNouns))))
 		}
 		cs = append(cs, catalogueOnly{fmt.Sprintf("service%d", c), methods})
 	}
@@ -53,9 +56,11 @@ func madeSet(t testing.TB, n int) *connectors.Set {
 func madeQueries(n int) (list []string) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range n {
-		verb, a, b := madeVerbs[r.IntN(len(madeVerbs))], madeNouns[r.IntN(len(madeNouns))], madeNouns[r.IntN(len(madeNouns))]
+		verb, a, b := madeVerbs[r.IntN(len(madeVerbs))], madeNouns[r.IntN(len(madeNouns))],
+			madeNouns[r.IntN(len(madeNouns))]
 		list = append(list, []string{
-			verb + " " + a, verb + "_" + a + "_" + b, "how do I " + verb + " the " + a + " of my " + b, a, verb + " zebra", b + "s", verb + a,
+			verb + " " + a, verb + "_" + a + "_" + b, "how do I " + verb + " the " + a + " of my " + b,
+			a, verb + " zebra", b + "s", verb + a,
 		}[i%7])
 	}
 	return list
@@ -81,7 +86,8 @@ func TestSearchAtScale(t *testing.T) {
 	}
 	slices.Sort(took)
 	p95 := took[len(took)*95/100]
-	t.Logf("index: %v, %d MiB; search: p50 %v, p95 %v, max %v", built.Round(time.Millisecond), size>>20, took[len(took)/2], p95, took[len(took)-1])
+	t.Logf("index: %v, %d MiB; search: p50 %v, p95 %v, max %v", built.Round(time.Millisecond), size>>20,
+		took[len(took)/2], p95, took[len(took)-1])
 	assert.Less(t, p95, 100*time.Millisecond)
 	assert.Less(t, built, 60*time.Second)
 	runtime.KeepAlive(c)

@@ -21,8 +21,10 @@ func TestDefinitionsAreDeclaredOnceForAllMethods(t *testing.T) {
 	const other = `"$defs":{"Pet":{"type":"object","properties":{"size":{"type":"integer","default":3,"minimum":1}}}}`
 	c := catalogueOf(t, connectors.New("shop", "",
 		gives(method("get_pet", "", connectors.Read), `{"$ref":"#/$defs/Pet",`+pet+`}`),
-		takes(method("add-pet", "Adds.", connectors.Write), `{"type":"object","properties":{"pet":{"$ref":"#/$defs/Pet"}},`+pet+`}`),
-		takes(method("measure", "Measures.", connectors.Read), `{"type":"object","properties":{"pet":{"$ref":"#/$defs/Pet"}},`+other+`}`),
+		takes(method("add-pet", "Adds.", connectors.Write),
+			`{"type":"object","properties":{"pet":{"$ref":"#/$defs/Pet"}},`+pet+`}`),
+		takes(method("measure", "Measures.", connectors.Read),
+			`{"type":"object","properties":{"pet":{"$ref":"#/$defs/Pet"}},`+other+`}`),
 	))
 	assert.Equal(t, strings.TrimSpace(`
 type GetPetInput = Record<string, unknown>
@@ -62,13 +64,16 @@ declare const shop: {
 }`), c.Types("shop"))
 	assert.Equal(t, `shop["add-pet"](input: AddPetInput): Promise<AddPetOutput>`, c.Describe("shop.add_pet").Signature)
 	d := c.Describe("shop.Pet2")
-	assert.Equal(t, []string{"shop.Pet2", "type", "type Pet2 = {\n    /** @default 3 @minimum 1 */\n    size?: number;\n}"}, []string{d.Path, d.Kind, d.Types})
+	assert.Equal(t, []string{"shop.Pet2", "type",
+		"type Pet2 = {\n    /** @default 3 @minimum 1 */\n    size?: number;\n}"}, []string{d.Path, d.Kind, d.Types})
 }
 
 func TestTypeNamesNeverCollide(t *testing.T) {
 	c := catalogueOf(t, connectors.New("c", "",
-		takes(method("get-user", "", connectors.Read), `{"$ref":"#/$defs/Record","$defs":{"Record":{"type":"object","properties":{"a":{}}}}}`),
-		takes(method("get_user", "", connectors.Read), `{"$ref":"#/definitions/GetUserInput","definitions":{"GetUserInput":{"type":"object","properties":{"b":{}}}}}`),
+		takes(method("get-user", "", connectors.Read),
+			`{"$ref":"#/$defs/Record","$defs":{"Record":{"type":"object","properties":{"a":{}}}}}`),
+		takes(method("get_user", "", connectors.Read),
+			`{"$ref":"#/definitions/GetUserInput","definitions":{"GetUserInput":{"type":"object","properties":{"b":{}}}}}`),
 		method("getUser", "", connectors.Read),
 	))
 	text := c.Types("c")
@@ -94,7 +99,8 @@ func TestDialects(t *testing.T) {
 			"{\n    a: string;\n    b: number;\n}"},
 		{`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`,
 			"{\n    a?: string;\n    b?: string;\n}"},
-		{`{"allOf":[{"anyOf":[{"type":"string"},{"type":"number"}]},{"oneOf":[{"type":"number"},{"type":"null"}]}]}`, `(string | number) & (number | null)`},
+		{`{"allOf":[{"anyOf":[{"type":"string"},{"type":"number"}]},{"oneOf":[{"type":"number"},{"type":"null"}]}]}`,
+			`(string | number) & (number | null)`},
 		{`{"properties":{"n":{"type":"number","minimum":1,"exclusiveMinimum":true,"default":2}}}`,
 			"{\n    /** @default 2 @minimum 1 @exclusiveMinimum 1 */\n    n?: number;\n}"},
 		{`{"$ref":"#node","$defs":{"Node":{"$anchor":"node","type":"object","properties":{"next":{"$dynamicRef":"#node"}}}}}`,
@@ -105,26 +111,32 @@ func TestDialects(t *testing.T) {
 		{`{"$ref":"#/$defs/A","$defs":{"A":{"anyOf":[{"$ref":"#/$defs/B"},{"type":"object","properties":{"x":{}}}]},"B":{"anyOf":[{"$ref":"#/$defs/A"},{"type":"null"}]}}}`,
 			"A\ntype A = unknown | {\n    x?: unknown;\n}"},
 	} {
-		cat := catalogueOf(t, catalogueOnly{"c", []connectors.Method{takes(method("m", "", connectors.Read), c.schema)}})
+		cat := catalogueOf(t,
+			catalogueOnly{"c", []connectors.Method{takes(method("m", "", connectors.Read), c.schema)}})
 		got := cat.Describe("c.m").Types
-		assert.Equal(t, c.want, strings.TrimPrefix(strings.Replace(got, "\ntype MOutput = unknown", "", 1), "type MInput = "), c.schema)
+		assert.Equal(t, c.want,
+			strings.TrimPrefix(strings.Replace(got, "\ntype MOutput = unknown", "", 1), "type MInput = "), c.schema)
 	}
 }
 
 func TestDescribeStaysWithinItsBudget(t *testing.T) {
 	var fields []string
 	for i := range 400 {
-		fields = append(fields, fmt.Sprintf(`"field_%d":{"type":"object","description":%q,"properties":{"value":{"type":"string","description":"The value."},"unit":{"enum":["a","b","c","d","e","f"]}}}`,
-			i, strings.Repeat("All about this field. ", 10)))
+		fields = append(fields,
+			fmt.Sprintf(`"field_%d":{"type":"object","description":%q,"properties":{"value":{"type":"string","description":"The value."},"unit":{"enum":["a","b","c","d","e","f"]}}}`,
+				i, strings.Repeat("All about this field. ", 10)))
 	}
 	schema := `{"type":"object","required":["field_399"],"properties":{` + strings.Join(fields, ",") + `}}`
-	c := catalogueOf(t, catalogueOnly{"big", []connectors.Method{gives(takes(method("m", strings.Repeat("Long words. ", 500), connectors.Write), schema), schema)}})
+	c := catalogueOf(t, catalogueOnly{"big",
+		[]connectors.Method{gives(takes(method("m", strings.Repeat("Long words. ", 500), connectors.Write), schema),
+			schema)}})
 	d := c.Describe("big.m")
 	raw, err := json.Marshal(d)
 	require.NoError(t, err)
 	assert.LessOrEqual(t, tokens.Count(string(raw)), 1500)
 	assert.Contains(t, d.Types, "type MInput = {\n    ", "input first")
-	assert.Contains(t, d.Types[:strings.Index(d.Types, "type MOutput")], "field_399: ", "what is required is never left out")
+	assert.Contains(t, d.Types[:strings.Index(d.Types, "type MOutput")], "field_399: ",
+		"what is required is never left out")
 	assert.Contains(t, d.Types, `// Left out for length; codemode.describe("big.<type>") shows one:`+"\n")
 	assert.Contains(t, d.Types, "type MInputMore = unknown")
 
@@ -175,7 +187,8 @@ func TestSearchFiltersAndLimits(t *testing.T) {
 
 func TestSearchUnderstandsWords(t *testing.T) {
 	c := catalogueOf(t, connectors.New("c", "",
-		takes(method("send", "Sends a message.", connectors.Write), `{"type":"object","properties":{"recipientAddress":{}}}`),
+		takes(method("send", "Sends a message.", connectors.Write),
+			`{"type":"object","properties":{"recipientAddress":{}}}`),
 		method("getHTTPServerStatus", "", connectors.Read),
 		method("café_öffnen", "Öffnet das Café.", connectors.Write),
 		method("n1", "列出所有用户的订单", connectors.Read),
@@ -186,8 +199,9 @@ func TestSearchUnderstandsWords(t *testing.T) {
 	))
 	for query, want := range map[string]string{
 		"recipient": "send", "sending messages": "send", "http server": "getHTTPServerStatus",
-		"cafe": "café_öffnen", "Café öffnen": "café_öffnen", "订单": "n1", "remove file": "delete_file", "deletion of files": "delete_file",
-		"delete flie": "", "messaeg": "send", "remove star": "unstar", "getHttp": "getHTTPServerStatus",
+		"cafe": "café_öffnen", "Café öffnen": "café_öffnen", "订单": "n1", "remove file": "delete_file",
+		"deletion of files": "delete_file",
+		"delete flie":       "", "messaeg": "send", "remove star": "unstar", "getHttp": "getHTTPServerStatus",
 	} {
 		out := c.Search(query, SearchOptions{})
 		got := ""
@@ -200,9 +214,11 @@ func TestSearchUnderstandsWords(t *testing.T) {
 
 func TestSnippetsAreFoundAndDescribed(t *testing.T) {
 	base := catalogueOf(t, storeConnector())
-	c := base.With(Snippet{Name: "weekly report", Description: "Sums up the items of a week.", Code: "async () => `x`"}, Snippet{Name: "store", Code: "```"})
+	c := base.With(Snippet{Name: "weekly report", Description: "Sums up the items of a week.", Code: "async () => `x`"},
+		Snippet{Name: "store", Code: "```"})
 	r := c.Search("report of a week", SearchOptions{}).Results[0]
-	assert.Equal(t, []string{"weekly report", "snippet", "weekly report", "snippet"}, []string{r.Path, r.Connector, r.Method, r.Kind})
+	assert.Equal(t, []string{"weekly report", "snippet", "weekly report", "snippet"},
+		[]string{r.Path, r.Connector, r.Method, r.Kind})
 	assert.Equal(t, 1, c.Search("item", SearchOptions{Connector: "snippet"}).Total)
 	assert.Equal(t, DescribeOutput{Path: "weekly report", Kind: "snippet", Description: "Sums up the items of a week.",
 		Types: "Sums up the items of a week.\n\n```ts\nasync () => `x`\n```"}, c.Describe("weekly report"))
@@ -233,19 +249,22 @@ func TestBehaviour(t *testing.T) {
 	some.ApprovalFor = func(json.RawMessage) (bool, error) { return true, nil }
 	c := catalogueOf(t, connectors.New("c", "", m, some))
 	assert.Equal(t, "Makes a change. A person approves each call. Can be undone.", c.Describe("c.m").Docs)
-	assert.Equal(t, "Makes a change; repeating it changes no more. A person approves some calls, depending on the arguments.", c.Describe("c.some").Docs)
+	assert.Equal(t, "Makes a change; repeating it changes no more. A person approves some calls, depending on the "+
+		"arguments.", c.Describe("c.some").Docs)
 	assert.True(t, c.Describe("c.some").RequiresApproval)
 }
 
 func TestSharedDefinitionsHaveShortNames(t *testing.T) {
 	methods := []connectors.Method{
-		gives(method("pods", "", connectors.Read), `{"type":"array","items":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}`),
+		gives(method("pods", "", connectors.Read),
+			`{"type":"array","items":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}`),
 		gives(method("jobs", "", connectors.Read), `{"$ref":"#/definitions/io.k8s.api.batch.v1.Job"}`),
 	}
 	c := catalogueOf(t, sharing{catalogueOnly{"k", methods}, json.RawMessage(`{"definitions":{"io.k8s.api.core.v1.Pod":{"properties":{"name":{"type":"string"}}},
 			"io.k8s.api.batch.v1.Job":{"properties":{"pods":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}},"io.k8s.api.batch.v2.Job":{"type":"object"}}}`)})
 	assert.Contains(t, c.Describe("k.pods").Types, "type PodsOutput = Pod[]\ntype Pod = {\n    name?: string;\n}")
-	assert.Contains(t, c.Describe("k.jobs").Types, "type JobsOutput = V1_Job\ntype V1_Job = {\n    pods?: Pod;\n}\ntype Pod =")
+	assert.Contains(t, c.Describe("k.jobs").Types,
+		"type JobsOutput = V1_Job\ntype V1_Job = {\n    pods?: Pod;\n}\ntype Pod =")
 	assert.Equal(t, "type", c.Describe("k.V1_Job").Kind)
 }
 

@@ -40,7 +40,8 @@ func npmInstall(t *testing.T, packages ...string) string {
 	making, err := os.MkdirTemp("", "codemode-npm-making-")
 	require.NoError(t, err)
 	defer os.RemoveAll(making)
-	install := append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", making}, packages...)
+	install := append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", making},
+		packages...)
 	if out, err := exec.Command(npm, install...).CombinedOutput(); err != nil {
 		giveUp(t, fmt.Sprintf("npm could not install %v: %v\n%s", packages, err, out))
 	}

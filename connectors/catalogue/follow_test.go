@@ -26,7 +26,9 @@ func (c growing) Methods(context.Context) ([]connectors.Method, error) {
 
 func TestFollowerNoticesChanges(t *testing.T) {
 	var changed func()
-	c := growing{catalogueOnly{"c", []connectors.Method{method("first", "", connectors.Read), method("second", "", connectors.Read)}}, &atomic.Int64{}, &changed}
+	c := growing{catalogueOnly{"c",
+		[]connectors.Method{method("first", "", connectors.Read), method("second", "", connectors.Read)}},
+		&atomic.Int64{}, &changed}
 	set, err := connectors.NewSet(t.Context(), []connectors.Connector{c}, nil)
 	require.NoError(t, err)
 	defer set.Close()

@@ -38,7 +38,8 @@ func (m *schemaMaker) list(depth, most int) []any {
 func (m *schemaMaker) properties(depth int) map[string]any {
 	list := map[string]any{}
 	for range m.n(6) {
-		name := m.pick("a", "b_c", "x-y", "", "日本", "id", "new line\n", `q"uote`, "$d", "constructor", "__proto__", "*/", "default").(string)
+		name := m.pick("a", "b_c", "x-y", "", "日本", "id", "new line\n", `q"uote`, "$d", "constructor", "__proto__",
+			"*/", "default").(string)
 		list[name] = m.schema(depth - 1)
 	}
 	return list
@@ -47,7 +48,8 @@ func (m *schemaMaker) properties(depth int) map[string]any {
 func (m *schemaMaker) literals() []any {
 	list := []any{}
 	for range m.n(5) {
-		list = append(list, m.pick("a", 1, -2.5, nil, true, map[string]any{"x": []any{1}}, `b"c`, 1e21, 1e-7, "*/", "\u2028"))
+		list = append(list, m.pick("a", 1, -2.5, nil, true, map[string]any{"x": []any{1}}, `b"c`, 1e21, 1e-7,
+			"*/", "\u2028"))
 	}
 	return list
 }
@@ -95,7 +97,8 @@ func (m *schemaMaker) keyword(s map[string]any, depth int) {
 	case 16:
 		s["default"], s["minimum"], s["exclusiveMinimum"], s["pattern"] = "*/", 1, m.pick(true, 2), "^*/$"
 	case 17, 18:
-		s["$ref"] = m.pick("#", "#/$defs/X", "#/$defs/a~1b", "#/definitions/Record", "#/properties/a", "#/nope", "http://x/y", "#anchor", "#/$defs/X/properties/a")
+		s["$ref"] = m.pick("#", "#/$defs/X", "#/$defs/a~1b", "#/definitions/Record", "#/properties/a", "#/nope",
+			"http://x/y", "#anchor", "#/$defs/X/properties/a")
 	case 19:
 		s["title"] = m.pick("Title", "a b", "")
 	}
@@ -107,7 +110,8 @@ func (m *schemaMaker) root() json.RawMessage {
 		return json.RawMessage(`true`)
 	}
 	if m.n(3) > 0 {
-		s["$defs"] = map[string]any{"X": m.schema(4), "a/b": m.schema(3), "anchored": map[string]any{"$anchor": "anchor", "type": "string"}}
+		s["$defs"] = map[string]any{"X": m.schema(4), "a/b": m.schema(3),
+			"anchored": map[string]any{"$anchor": "anchor", "type": "string"}}
 		s["definitions"] = map[string]any{"Record": m.schema(3), "x": m.schema(2)}
 	}
 	raw, err := json.Marshal(s)
@@ -133,7 +137,8 @@ func pages(t *testing.T, schema json.RawMessage) map[string]string {
 	t.Helper()
 	m := takes(gives(method("do-it", "Does it. */", connectors.Write), string(schema)), string(schema))
 	other := takes(method("doIt", "", connectors.Read), string(schema))
-	set, err := connectors.NewSet(t.Context(), []connectors.Connector{catalogueOnly{"c", []connectors.Method{m, other}}}, nil)
+	set, err := connectors.NewSet(t.Context(),
+		[]connectors.Connector{catalogueOnly{"c", []connectors.Method{m, other}}}, nil)
 	require.NoError(t, err)
 	c := New(set)
 	found := allTypes(t, c, "c")

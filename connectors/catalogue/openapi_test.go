@@ -39,5 +39,6 @@ type sharing struct {
 }
 
 func (c sharing) Large(context.Context) (*connectors.LargeCatalogue, error) {
-	return &connectors.LargeCatalogue{Methods: c.methods, Definitions: func() json.RawMessage { return c.definitions }}, nil
+	return &connectors.LargeCatalogue{Methods: c.methods, Definitions: func() json.RawMessage { return c.definitions }},
+		nil
 }

@@ -34,7 +34,8 @@ func (g *group) line() string {
 // show: groups, the largest first, with examples while there is room.
 func (c *Catalogue) overview(s *types.Connector, instructions string) string {
 	head := fmt.Sprintf("%s has %s methods, too many to show here.\n"+
-		"Find one: codemode.search(\"what you want\", { connector: %q }). See its types: codemode.describe(\"%s.<method>\").\n\n"+
+		"Find one: codemode.search(\"what you want\", { connector: %q }). See its types: "+
+		"codemode.describe(\"%s.<method>\").\n\n"+
 		"Methods by subject, with examples:", s.Name, tokens.Thousands(len(s.Methods)), s.Name, s.Name)
 	if instructions != "" {
 		head = instructions + "\n\n" + head

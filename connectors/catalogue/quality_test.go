@@ -70,7 +70,8 @@ func TestSearchBeatsPlainBM25(t *testing.T) {
 	}
 	plain := newPlainBM25(set)
 	t.Logf("%d queries: recall@1 %.3f, @5 %.3f, @10 %.3f; plain BM25 %.3f, %.3f, %.3f", len(s.Queries),
-		s.recall(1, ours), s.recall(5, ours), s.recall(10, ours), s.recall(1, plain.search), s.recall(5, plain.search), s.recall(10, plain.search))
+		s.recall(1, ours), s.recall(5, ours), s.recall(10, ours), s.recall(1, plain.search), s.recall(5, plain.search),
+		s.recall(10, plain.search))
 	assert.GreaterOrEqual(t, s.recall(10, ours), s.recall(10, plain.search)+0.1)
 	assert.GreaterOrEqual(t, s.recall(1, ours), 0.6)
 }

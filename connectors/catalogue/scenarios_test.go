@@ -20,10 +20,14 @@ import (
 func TestDisc01SearchRankingAndFlags(t *testing.T) {
 	c := catalogueOf(t, storeConnector())
 	for query, want := range map[string]SearchResult{
-		"list_items":       {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items", Description: "List all items."},
-		"listItems":        {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items", Description: "List all items."},
-		"list items":       {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items", Description: "List all items."},
-		"store.list_items": {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items", Description: "List all items."},
+		"list_items": {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items",
+			Description: "List all items."},
+		"listItems": {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items",
+			Description: "List all items."},
+		"list items": {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items",
+			Description: "List all items."},
+		"store.list_items": {Path: "store.list_items", Kind: "method", Connector: "store", Method: "list_items",
+			Description: "List all items."},
 		"create item": {Path: "store.create_item", Kind: "method", Connector: "store", Method: "create_item",
 			Description: "Create an item. Needs approval.", RequiresApproval: true},
 	} {
@@ -42,7 +46,8 @@ func TestDisc01SearchRankingAndFlags(t *testing.T) {
 func TestSearchOrderOfObviousQueries(t *testing.T) {
 	c := catalogueOf(t, storeConnector())
 	for query, first := range map[string]string{
-		"note": "add_note", "add-note": "add_note", "Add Note": "add_note", "ADD  NOTE": "add_note", "item": "create_item",
+		"note": "add_note", "add-note": "add_note", "Add Note": "add_note", "ADD  NOTE": "add_note",
+		"item":       "create_item",
 		"items list": "list_items", "create an item": "create_item", "create_item needs": "create_item",
 		"store.lis": "list_items", "create_it": "create_item", "store.dash-name": "dash-name", "notes": "add_note",
 		"creating items": "create_item", "thorws": "boom", "retrieve item": "get_item", "crated item": "create_item",
@@ -73,15 +78,18 @@ func TestDisc07DescribeAMethodOrNothing(t *testing.T) {
 		Signature: "store.get_item(input: GetItemInput): Promise<GetItemOutput>",
 		Docs:      "Reads only.",
 	}, c.Describe("store.get_item"))
-	assert.Equal(t, DescribeOutput{Path: "store.nope", Kind: "method", Types: `"store.nope" not found.`}, c.Describe("store.nope"))
-	for _, name := range []string{"store.then", "store.constructor", "store.toString", "store.__proto__", "constructor", "hasOwnProperty", "then", "", "."} {
+	assert.Equal(t, DescribeOutput{Path: "store.nope", Kind: "method", Types: `"store.nope" not found.`},
+		c.Describe("store.nope"))
+	for _, name := range []string{"store.then", "store.constructor", "store.toString", "store.__proto__", "constructor",
+		"hasOwnProperty", "then", "", "."} {
 		assert.Equal(t, fmt.Sprintf("%q", name)+" not found.", c.Describe(name).Types, name)
 	}
 }
 
 func TestDisc08DescribeForgivesThePrefix(t *testing.T) {
 	c := catalogueOf(t, storeConnector())
-	for _, target := range []string{"get_item", "nope.get_item", "store.get_item.extra", " store.get_item ", "getItem", "store.get-item"} {
+	for _, target := range []string{"get_item", "nope.get_item", "store.get_item.extra", " store.get_item ",
+		"getItem", "store.get-item"} {
 		assert.Equal(t, "store.get_item", c.Describe(target).Path, target)
 	}
 }
@@ -97,15 +105,18 @@ func TestDisc10DescribeAConnector(t *testing.T) {
 }
 
 func TestDisc12ToolDescription(t *testing.T) {
-	assert.Regexp(t, "`store`, `api` and `codemode`[\\s\\S]*- `store`\\n- `api`$", tool.Description([]string{"store", "api"}, nil, ""))
-	assert.Regexp(t, "- `store` — the shop$", tool.Description([]string{"store"}, map[string]string{"store": "the shop", "other": "x"}, ""))
+	assert.Regexp(t, "`store`, `api` and `codemode`[\\s\\S]*- `store`\\n- `api`$",
+		tool.Description([]string{"store", "api"}, nil, ""))
+	assert.Regexp(t, "- `store` — the shop$",
+		tool.Description([]string{"store"}, map[string]string{"store": "the shop", "other": "x"}, ""))
 	assert.Equal(t, "X", tool.Description([]string{"store"}, nil, "X"))
 }
 
 func TestDisc12ValidateToolInput(t *testing.T) {
 	const refused = `{"issues":[{"message":"Expected an object with a string code property"}]}`
 	for input, want := range map[string]string{
-		`{"code":1}`: refused, `{}`: refused, `null`: refused, `"a"`: refused, `[]`: refused, `{"code":null}`: refused, ``: refused, `{"code":`: refused,
+		`{"code":1}`: refused, `{}`: refused, `null`: refused, `"a"`: refused, `[]`: refused, `{"code":null}`: refused,
+		``: refused, `{"code":`: refused,
 		`{"code":"a","extra":1}`: `{"value":{"code":"a"}}`,
 		` {"code":"\u00e9\n"} `:  `{"value":{"code":"é\n"}}`,
 		`{"code":""}`:            `{"value":{"code":""}}`,
@@ -119,8 +130,10 @@ func TestDisc12ValidateToolInput(t *testing.T) {
 
 func TestFn01AndFn02SanitizeToolName(t *testing.T) {
 	for in, want := range map[string]string{
-		"get-weather": "get_weather", "a.b.c": "a_b_c", "3d": "_3d", "class": "class_", "hello@world!": "helloworld", "": "_", "@#$": "$", "@#!": "_",
-		"a--b": "a__b", " x ": "_x_", "naïve": "nave", "日本": "_", "int": "int_", "async": "async", "9-9": "_9_9", "a/b": "ab", "undefined": "undefined_", "Class": "Class",
+		"get-weather": "get_weather", "a.b.c": "a_b_c", "3d": "_3d", "class": "class_", "hello@world!": "helloworld",
+		"": "_", "@#$": "$", "@#!": "_",
+		"a--b": "a__b", " x ": "_x_", "naïve": "nave", "日本": "_", "int": "int_", "async": "async", "9-9": "_9_9",
+		"a/b": "ab", "undefined": "undefined_", "Class": "Class",
 	} {
 		assert.Equal(t, want, connectors.SanitizeToolName(in), in)
 	}
@@ -128,7 +141,8 @@ func TestFn01AndFn02SanitizeToolName(t *testing.T) {
 
 func TestFn01Fn05Fn06JSONSchemaToType(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
-		{`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"number"}},"required":["name"]}`, "type T = {\n    name: string;\n    age?: number;\n}"},
+		{`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"number"}},"required":["name"]}`,
+			"type T = {\n    name: string;\n    age?: number;\n}"},
 		{`{"type":"object"}`, "type T = Record<string, unknown>"},
 		{`{"type":"object","additionalProperties":false}`, "type T = {}"},
 		{`{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}]}`, "type T = [string, number]"},
@@ -137,7 +151,8 @@ func TestFn01Fn05Fn06JSONSchemaToType(t *testing.T) {
 		{`{"type":"object","properties":{"me":{"$ref":"#"}}}`, "type T = {\n    me?: T;\n}"},
 		{`{"type":"string","nullable":true}`, "type T = string | null"},
 		{`{"type":"object","properties":{"a-b":{"type":"string","description":"d */ x\nline2","format":"uuid"},"":{}},"required":["a-b","zz"]}`,
-			"type T = {\n    /**\n     * d *\\/ x line2\n     * @format uuid\n     */\n    \"a-b\": string;\n    \"\"?: unknown;\n}"},
+			"type T = {\n    /**\n     * d *\\/ x line2\n     * @format uuid\n     */\n    \"a-b\": string;\n    " +
+				"\"\"?: unknown;\n}"},
 		{`{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"number"}]}}`, "type T = (string | number)[]"},
 	} {
 		assert.Equal(t, c.want, types.FromSchema(json.RawMessage(c.schema), "T"), c.schema)

@@ -84,8 +84,9 @@ func (c *Catalogue) methodItems() []search.Item {
 	for _, name := range c.order {
 		for _, m := range c.spaces[name].Methods {
 			list = append(list, search.Item{
-				Connector: m.Connector, Name: m.Method.Name, Path: m.Path(), Origin: m.Origin, Description: m.Description,
-				Tags: m.Tags, Parameters: m.InputSchema, Of: m,
+				Connector: m.Connector, Name: m.Method.Name, Path: m.Path(), Origin: m.Origin,
+				Description: m.Description,
+				Tags:        m.Tags, Parameters: m.InputSchema, Of: m,
 			})
 		}
 	}

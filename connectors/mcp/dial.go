@@ -30,7 +30,8 @@ func (c *connector) dial(ctx context.Context) (*client.Client, *child, error) {
 		return cli, nil, err
 	case c.opts.Command != "":
 		process := newChild(c.opts, c.redact)
-		stdio := transport.NewStdioWithOptions(c.opts.Command, nil, c.opts.Args, transport.WithCommandFunc(process.command))
+		stdio := transport.NewStdioWithOptions(c.opts.Command, nil, c.opts.Args,
+			transport.WithCommandFunc(process.command))
 		return client.NewClient(stdio), process, nil
 	case c.opts.URL != "":
 		way, err := c.overHTTP()
@@ -87,7 +88,8 @@ func (c *connector) overHTTP() (transport.Interface, error) {
 	}
 	//lint:ignore SA1019 all servers in use tell of changes on this stream; for newer ones see mcpSession.listen
 	listening := transport.WithContinuousListening()
-	return transport.NewStreamableHTTP(c.opts.URL, transport.WithHTTPBasicClient(web), transport.WithHTTPHeaders(c.opts.Headers),
+	return transport.NewStreamableHTTP(c.opts.URL, transport.WithHTTPBasicClient(web),
+		transport.WithHTTPHeaders(c.opts.Headers),
 		listening, transport.WithHTTPLogger(silent))
 }
 

@@ -67,7 +67,8 @@ func mcpWays(t *testing.T) map[string]Options {
 	return map[string]Options{
 		"stdio":           stdio,
 		"streamable HTTP": {URL: guarded(server.NewStreamableHTTPServer(changingServer())).URL, Headers: headers},
-		"SSE":             {URL: guarded(server.NewSSEServer(changingServer())).URL + "/sse", Headers: headers, SSE: true},
+		"SSE": {URL: guarded(server.NewSSEServer(changingServer())).URL + "/sse", Headers: headers,
+			SSE: true},
 		"in process": {Secrets: []string{secret}, Client: func(context.Context) (*client.Client, error) {
 			return client.NewInProcessClient(changingServer())
 		}},
@@ -89,7 +90,8 @@ func TestMCPToolsChange(t *testing.T) {
 			assert.Equal(t, `"here"`, mustInvoke(t, set, "grown", ``))
 			assert.Greater(t, set.Version(), before)
 			mustInvoke(t, set, "shrink", ``)
-			assert.Eventually(t, func() bool { return len(set.Methods("mcp")) == 2 }, 30*time.Second, 10*time.Millisecond)
+			assert.Eventually(t, func() bool { return len(set.Methods("mcp")) == 2 }, 30*time.Second,
+				10*time.Millisecond)
 		})
 	}
 }
@@ -123,7 +125,8 @@ func TestMCPByURL(t *testing.T) {
 		t.Run(way+" without its header", func(t *testing.T) {
 			opts.Headers = map[string]string{"X-Token": "wrong-" + secret}
 			set := mcpSet(t, opts)
-			require.ErrorContains(t, set.Err("mcp"), `Connector "mcp" is not available: the MCP server at its URL did not start: `)
+			require.ErrorContains(t, set.Err("mcp"),
+				`Connector "mcp" is not available: the MCP server at its URL did not start: `)
 			assert.NotContains(t, set.Err("mcp").Error(), secret)
 		})
 	}

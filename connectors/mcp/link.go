@@ -43,7 +43,8 @@ func newLink(connect func(life context.Context) (*session, error)) *link {
 
 // request sends one request. When the session proves lost before the request
 // went out it is sent again, once, over a new one.
-func (l *link) request(ctx context.Context, method string, params map[string]any, progress func(connectors.Progress)) (json.RawMessage, error) {
+func (l *link) request(ctx context.Context, method string, params map[string]any,
+	progress func(connectors.Progress)) (json.RawMessage, error) {
 	for again := true; ; again = false {
 		s, err := l.session(ctx)
 		if err != nil {

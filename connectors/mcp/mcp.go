@@ -185,7 +185,10 @@ func (c *connector) method(tool tool) connectors.Method {
 	return connectors.Method{
 		Name: rename(tool.Name), Origin: tool.Name, Description: tool.Description,
 		InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema, Class: class, ClassFrom: from,
-		Execute: func(ctx connectors.Context, args json.RawMessage) (any, error) { return c.call(ctx, tool.Name, args) },
+		Execute: func(ctx connectors.Context, args json.RawMessage) (any,
+			error) {
+			return c.call(ctx, tool.Name, args)
+		},
 	}
 }
 
@@ -254,7 +257,8 @@ func (c *connector) call(ctx connectors.Context, tool string, args json.RawMessa
 	raw, err := c.link.request(ctx, "tools/call", params, ctx.Progress)
 	var down *downError
 	if errors.As(err, &down) { // the call was not sent, and the server may come back
-		return nil, &connectors.RetryableError{Message: down.text, Err: &connectors.UnavailableError{Connector: c.name, Err: down}}
+		return nil, &connectors.RetryableError{Message: down.text,
+			Err: &connectors.UnavailableError{Connector: c.name, Err: down}}
 	}
 	if err != nil {
 		return nil, err

@@ -31,7 +31,8 @@ import (
 // mcpSet is a set of one MCP connector named mcp, closed at the end of the test.
 func mcpSet(t *testing.T, opts Options, rules ...connectors.Rule) *connectors.Set {
 	t.Helper()
-	set, err := connectors.NewSet(context.Background(), []connectors.Connector{New("mcp", opts)}, map[string][]connectors.Rule{"mcp": rules})
+	set, err := connectors.NewSet(context.Background(), []connectors.Connector{New("mcp", opts)},
+		map[string][]connectors.Rule{"mcp": rules})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, set.Close()) })
 	return set
@@ -79,7 +80,8 @@ func TestMCPCatalogue(t *testing.T) {
 	assert.Equal(t, connectors.Idempotent, upsert.Class)
 	assert.JSONEq(t, `{"type":"object","properties":{"z":{"type":"string"},"a":{"anyOf":[{"type":"number"},{"type":"null"}]}},"x-kept":9007199254740993}`, string(upsert.InputSchema))
 	assert.Contains(t, string(upsert.InputSchema), "9007199254740993")
-	assert.Less(t, strings.Index(string(upsert.InputSchema), `"z"`), strings.Index(string(upsert.InputSchema), `"a"`), "order of keys")
+	assert.Less(t, strings.Index(string(upsert.InputSchema), `"z"`), strings.Index(string(upsert.InputSchema), `"a"`),
+		"order of keys")
 	assert.Contains(t, string(upsert.OutputSchema), `{"y":{},"b":{}}`)
 
 	txt, err := set.Lookup("mcp", "txt")
@@ -152,7 +154,8 @@ func TestMCPChildSeesOnlyItsEnvironment(t *testing.T) {
 	assert.Contains(t, seen.Env, secretEnv+"="+secret)
 	for _, entry := range seen.Env {
 		name, _, _ := strings.Cut(entry, "=")
-		assert.Contains(t, []string{"PATH", "HOME", "PWD", "GORACE", "GOCOVERDIR", serveEnv, startsEnv, secretEnv}, name)
+		assert.Contains(t, []string{"PATH", "HOME", "PWD", "GORACE", "GOCOVERDIR", serveEnv, startsEnv, secretEnv},
+			name)
 	}
 }
 
@@ -216,7 +219,8 @@ func TestMCPCrash(t *testing.T) {
 	_, err := invoke(t.Context(), t, set, "crash", ``)
 	var unknown *connectors.OutcomeUnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `outcome unknown: the MCP server of connector "mcp" has not answered tools/call: it ended: exit status 3; its last output was: fatal: lost [redacted]`)
+	assert.EqualError(t, err,
+		`outcome unknown: the MCP server of connector "mcp" has not answered tools/call: it ended: exit status 3; its last output was: fatal: lost [redacted]`)
 	assert.ErrorAs(t, <-bystander, &unknown)
 
 	assert.Equal(t, `[{"n":1}]`, mustInvoke(t, set, "list_prs", ``))
@@ -260,8 +264,10 @@ func TestMCPUnavailable(t *testing.T) {
 		change     func(*Options)
 	}{
 		{"dies", `did not start: transport error: transport closed; exit status 7; its last output was: cannot log in with [redacted]`, nil},
-		{"mute", `did not start: no answer to the handshake within 300ms`, func(o *Options) { o.StartTimeout = 300 * time.Millisecond }},
-		{"none", `did not start: failed to start command: fork/exec /no/such/[redacted]: no such file or directory`, func(o *Options) { o.Command = "/no/such/" + secret }},
+		{"mute", `did not start: no answer to the handshake within 300ms`,
+			func(o *Options) { o.StartTimeout = 300 * time.Millisecond }},
+		{"none", `did not start: failed to start command: fork/exec /no/such/[redacted]: no such file or directory`,
+			func(o *Options) { o.Command = "/no/such/" + secret }},
 		{"collide", `MCP tools "foo-bar" and "foo_bar" on mcp both map to "foo_bar". Override toolName() to disambiguate.`, nil},
 		{"loop", `tools/list: the server gave the same cursor twice, so the list would never end`, nil},
 	} {
@@ -288,7 +294,8 @@ func TestMCPOtherServers(t *testing.T) {
 	t.Run("toolResult and no schema", func(t *testing.T) {
 		opts, _ := mcpServer(t, "raw")
 		set := mcpSet(t, opts)
-		assert.Equal(t, `{"old":true,"id":{"__codemode_bigint_v1__":"9007199254740993"}}`, mustInvoke(t, set, "compat", `{}`))
+		assert.Equal(t, `{"old":true,"id":{"__codemode_bigint_v1__":"9007199254740993"}}`,
+			mustInvoke(t, set, "compat", `{}`))
 		plain, err := set.Lookup("mcp", "plain")
 		require.NoError(t, err)
 		assert.NoError(t, plain.Validate(json.RawMessage(`7`)))
@@ -340,7 +347,8 @@ func TestMCPStuckWrite(t *testing.T) {
 
 func inProcess(ctx context.Context, initialize bool) (*client.Client, error) {
 	s := trackerServer()
-	s.AddTool(mcp.NewTool("panics"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("oh no") })
+	s.AddTool(mcp.NewTool("panics"),
+		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("oh no") })
 	s.AddTool(mcp.NewTool("deaf"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		time.Sleep(3 * time.Second)
 		return mcp.NewToolResultText("late"), nil
@@ -370,7 +378,8 @@ func TestMCPBringYourOwnClient(t *testing.T) {
 			require.NoError(t, set.Err("mcp"))
 			assert.Equal(t, `[{"n":1}]`, mustInvoke(t, set, "list_prs", `{}`))
 			assert.Contains(t, mustInvoke(t, set, "meta", ``), `"codemode/idempotencyKey":"k"`)
-			assert.Equal(t, `{"id":{"__codemode_bigint_v1__":"9007199254740993"}}`, mustInvoke(t, set, "bigint_structured", ``))
+			assert.Equal(t, `{"id":{"__codemode_bigint_v1__":"9007199254740993"}}`,
+				mustInvoke(t, set, "bigint_structured", ``))
 
 			_, err := invoke(t.Context(), t, set, "panics", ``)
 			var unknown *connectors.OutcomeUnknownError
@@ -387,7 +396,10 @@ func TestMCPBringYourOwnClient(t *testing.T) {
 			assert.Equal(t, 1, dials, "one deaf tool is no lost server")
 		})
 	}
-	set := mcpSet(t, Options{Client: func(context.Context) (*client.Client, error) { return nil, errors.New("no way") }})
+	set := mcpSet(t, Options{Client: func(context.Context) (*client.Client, error) {
+		return nil,
+			errors.New("no way")
+	}})
 	_, err := set.Lookup("mcp", "x")
 	assert.EqualError(t, err, `Connector "mcp" is not available: its MCP server did not start: no way`)
 }
@@ -435,7 +447,8 @@ func TestMCPFailuresAreTyped(t *testing.T) {
 		{"refused before sending", t.Context(), false, errors.New("stdio client not started"), false, false},
 		{"closed before sending", t.Context(), false, transport.ErrTransportClosed, false, true},
 		{"cancelled before sending", dead, false, context.Canceled, false, false},
-		{"broken pipe", t.Context(), true, fmt.Errorf("write: %w", &fs.PathError{Op: "write", Err: syscall.EPIPE}), false, true},
+		{"broken pipe", t.Context(), true, fmt.Errorf("write: %w", &fs.PathError{Op: "write", Err: syscall.EPIPE}),
+			false, true},
 		{"broken reading", t.Context(), true, &fs.PathError{Op: "read", Err: syscall.EIO}, true, false},
 		{"closed after sending", t.Context(), true, transport.ErrTransportClosed, true, true},
 		{"cancelled after sending", dead, true, context.Canceled, true, false},
@@ -471,7 +484,8 @@ func TestOutgoing(t *testing.T) {
 
 func TestRestartPause(t *testing.T) {
 	for failures, want := range map[int]time.Duration{
-		0: 0, 1: 0, 2: 250 * time.Millisecond, 3: 500 * time.Millisecond, 7: 8 * time.Second, 8: 10 * time.Second, 1000: 10 * time.Second,
+		0: 0, 1: 0, 2: 250 * time.Millisecond, 3: 500 * time.Millisecond, 7: 8 * time.Second, 8: 10 * time.Second,
+		1000: 10 * time.Second,
 	} {
 		assert.Equal(t, want, restartPause(failures), "%d", failures)
 	}
@@ -498,7 +512,8 @@ func TestMCPLinkBacksOff(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	r := redact.New(map[string]string{"A": "s3cret", "B": "s3cret-longer", "C": "on", "D": "line one\nline two"})
-	assert.Equal(t, "[redacted] [redacted] on [redacted] [redacted]", r.Apply("s3cret s3cret-longer on line two line one\nline two"))
+	assert.Equal(t, "[redacted] [redacted] on [redacted] [redacted]",
+		r.Apply("s3cret s3cret-longer on line two line one\nline two"))
 
 	var whole, cut tail
 	fmt.Fprint(&whole, "\n a \n")
@@ -516,7 +531,10 @@ func BenchmarkMCPCall(b *testing.B) {
 	s.AddTool(mcp.NewTool("t"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("1"), nil
 	})
-	c := New("mcp", Options{Client: func(context.Context) (*client.Client, error) { return client.NewInProcessClient(s) }})
+	c := New("mcp", Options{Client: func(context.Context) (*client.Client,
+		error) {
+		return client.NewInProcessClient(s)
+	}})
 	defer c.Close()
 	methods, err := c.Methods(b.Context())
 	require.NoError(b, err)

@@ -34,7 +34,8 @@ func (s *session) listen(life context.Context) {
 }
 
 // follow asks for the progress of a request, until stop.
-func (s *session) follow(id int64, params map[string]any, progress func(connectors.Progress)) (with map[string]any, stop func()) {
+func (s *session) follow(id int64, params map[string]any, progress func(connectors.Progress)) (with map[string]any,
+	stop func()) {
 	token := "codemode-" + strconv.FormatInt(id, 10)
 	meta := map[string]any{}
 	if given, ok := params["_meta"].(map[string]any); ok {
@@ -65,7 +66,8 @@ func (s *session) progressed(params mcp.NotificationParams) {
 	}
 	if listener, ok := s.listeners.Load(note.ProgressToken); ok {
 		listener.(func(connectors.Progress))(connectors.Progress{
-			Done: note.Progress, Total: note.Total, Message: words.Shorten(s.redact.Apply(note.Message), maxProgressText),
+			Done: note.Progress, Total: note.Total,
+			Message: words.Shorten(s.redact.Apply(note.Message), maxProgressText),
 		})
 	}
 }

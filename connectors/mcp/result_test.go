@@ -14,13 +14,20 @@ import (
 func TestUnwrapToolResult(t *testing.T) {
 	const image = `{"type":"image","data":"AA==","mimeType":"image/png"}`
 	for _, c := range []struct{ name, in, want, failure string }{
-		{name: "toolResult beats isError", in: `{"toolResult":{"old":true},"isError":true,"content":[]}`, want: `{"old":true}`},
+		{name: "toolResult beats isError", in: `{"toolResult":{"old":true},"isError":true,"content":[]}`,
+			want: `{"old":true}`},
 		{name: "toolResult null", in: `{"toolResult":null,"structuredContent":{"a":1}}`, want: `null`},
-		{name: "error texts", in: `{"isError":true,"structuredContent":{"a":1},"content":[{"type":"text","text":"line1"},` + image + `,{"type":"text","text":"line2"}]}`, failure: "line1\nline2"},
+		{name: "error texts",
+			in: `{"isError":true,"structuredContent":{"a":1},"content":[{"type":"text","text":"line1"},` + image +
+				`,{"type":"text","text":"line2"}]}`, failure: "line1\nline2"},
 		{name: "error without content", in: `{"isError":true,"content":[]}`, failure: "Tool call failed"},
-		{name: "error with empty text", in: `{"isError":true,"content":[{"type":"text","text":""}]}`, failure: "Tool call failed"},
-		{name: "structured beats text", in: `{"structuredContent":{"b":1,"a":2},"content":[{"type":"text","text":"ignored"}]}`, want: `{"b":1,"a":2}`},
-		{name: "structured null is none", in: `{"structuredContent":null,"content":[{"type":"text","text":"x"}]}`, want: `"x"`},
+		{name: "error with empty text", in: `{"isError":true,"content":[{"type":"text","text":""}]}`,
+			failure: "Tool call failed"},
+		{name: "structured beats text",
+			in:   `{"structuredContent":{"b":1,"a":2},"content":[{"type":"text","text":"ignored"}]}`,
+			want: `{"b":1,"a":2}`},
+		{name: "structured null is none", in: `{"structuredContent":null,"content":[{"type":"text","text":"x"}]}`,
+			want: `"x"`},
 		{name: "structured false counts", in: `{"structuredContent":false,"content":[]}`, want: `false`},
 		{name: "text as JSON", in: `{"content":[{"type":"text","text":" [{\"n\": 1}]\n"}]}`, want: `[{"n":1}]`},
 		{name: "text as number", in: `{"content":[{"type":"text","text":"42"}]}`, want: `42`},
@@ -28,13 +35,20 @@ func TestUnwrapToolResult(t *testing.T) {
 		{name: "text that is no JSON", in: `{"content":[{"type":"text","text":"007"}]}`, want: `"007"`},
 		{name: "empty text", in: `{"content":[{"type":"text","text":""}]}`, want: `""`},
 		{name: "HTML", in: `{"content":[{"type":"text","text":"<b>&"}]}`, want: `"<b>&"`},
-		{name: "several texts", in: `{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}`, want: `"one\ntwo"`},
-		{name: "several texts, JSON together", in: `{"content":[{"type":"text","text":"[1,"},{"type":"text","text":"2]"}]}`, want: `[1,2]`},
-		{name: "big integer in text", in: `{"content":[{"type":"text","text":"12345678901234567890"}]}`, want: `{"__codemode_bigint_v1__":"12345678901234567890"}`},
-		{name: "big integer structured", in: `{"structuredContent":{"id":9007199254740993,"n":9007199254740991},"content":[]}`, want: `{"id":{"__codemode_bigint_v1__":"9007199254740993"},"n":9007199254740991}`},
-		{name: "mixed content whole", in: `{"content":[{"type":"text","text":"t"}, ` + image + `]}`, want: `{"content":[{"type":"text","text":"t"},` + image + `]}`},
+		{name: "several texts", in: `{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}`,
+			want: `"one\ntwo"`},
+		{name: "several texts, JSON together",
+			in: `{"content":[{"type":"text","text":"[1,"},{"type":"text","text":"2]"}]}`, want: `[1,2]`},
+		{name: "big integer in text", in: `{"content":[{"type":"text","text":"12345678901234567890"}]}`,
+			want: `{"__codemode_bigint_v1__":"12345678901234567890"}`},
+		{name: "big integer structured",
+			in:   `{"structuredContent":{"id":9007199254740993,"n":9007199254740991},"content":[]}`,
+			want: `{"id":{"__codemode_bigint_v1__":"9007199254740993"},"n":9007199254740991}`},
+		{name: "mixed content whole", in: `{"content":[{"type":"text","text":"t"}, ` + image + `]}`,
+			want: `{"content":[{"type":"text","text":"t"},` + image + `]}`},
 		{name: "empty content whole", in: `{"content":[]}`, want: `{"content":[]}`},
-		{name: "no content whole", in: `{"_meta":{"id":9007199254740993}}`, want: `{"_meta":{"id":{"__codemode_bigint_v1__":"9007199254740993"}}}`},
+		{name: "no content whole", in: `{"_meta":{"id":9007199254740993}}`,
+			want: `{"_meta":{"id":{"__codemode_bigint_v1__":"9007199254740993"}}}`},
 	} {
 		got, err := unwrapToolResult(json.RawMessage(c.in))
 		if c.failure != "" {
@@ -44,7 +58,8 @@ func TestUnwrapToolResult(t *testing.T) {
 		require.NoError(t, err, c.name)
 		assert.Equal(t, c.want, string(got), c.name)
 	}
-	for _, broken := range []string{"", `[]`, `{"content":{}}`, `{"isError":"yes"}`, `{"resultType":"input_required","requestState":"s"}`} {
+	for _, broken := range []string{"", `[]`, `{"content":{}}`, `{"isError":"yes"}`,
+		`{"resultType":"input_required","requestState":"s"}`} {
 		_, err := unwrapToolResult(json.RawMessage(broken))
 		var failure toolFailure
 		assert.Error(t, err, broken)

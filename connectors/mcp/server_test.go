@@ -96,9 +96,12 @@ func trackerServer() *server.MCPServer {
 	text := mcp.NewTextContent
 	image := mcp.NewImageContent("iVBORw0KGgo=", "image/png")
 
-	add(mcp.NewTool("list-prs", mcp.WithDescription("List pull requests"), mcp.WithReadOnlyHintAnnotation(true), mcp.WithIdempotentHintAnnotation(true)),
+	add(mcp.NewTool("list-prs", mcp.WithDescription("List pull requests"), mcp.WithReadOnlyHintAnnotation(true),
+		mcp.WithIdempotentHintAnnotation(true)),
 		result(mcp.CallToolResult{Content: []mcp.Content{text(`[{"n":1}]`)}}))
-	listed := mcp.NewToolWithRawSchema("upsert", "", json.RawMessage(`{"type":"object","properties":{"z":{"type":"string"},"a":{"anyOf":[{"type":"number"},{"type":"null"}]}},"x-kept":9007199254740993}`))
+	listed := mcp.NewToolWithRawSchema("upsert", "",
+		json.RawMessage(
+			`{"type":"object","properties":{"z":{"type":"string"},"a":{"anyOf":[{"type":"number"},{"type":"null"}]}},"x-kept":9007199254740993}`))
 	listed.RawOutputSchema = json.RawMessage(`{"type":"object","properties":{"y":{},"b":{}}}`)
 	idempotent := true
 	listed.Annotations.IdempotentHint = &idempotent
@@ -109,16 +112,19 @@ func trackerServer() *server.MCPServer {
 	add(mcp.NewTool("err"), result(mcp.CallToolResult{IsError: true, StructuredContent: map[string]int{"a": 1},
 		Content: []mcp.Content{text("line1"), image, text("line2")}}))
 	add(mcp.NewTool("err0"), result(mcp.CallToolResult{IsError: true}))
-	add(mcp.NewTool("leak"), result(mcp.CallToolResult{IsError: true, Content: []mcp.Content{text("bad token " + secret)}}))
+	add(mcp.NewTool("leak"),
+		result(mcp.CallToolResult{IsError: true, Content: []mcp.Content{text("bad token " + secret)}}))
 	add(mcp.NewTool("fail"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, fmt.Errorf("refused %s", secret)
 	})
-	add(mcp.NewTool("structured"), result(mcp.CallToolResult{StructuredContent: map[string]int{"a": 1}, Content: []mcp.Content{text("ignored")}}))
+	add(mcp.NewTool("structured"),
+		result(mcp.CallToolResult{StructuredContent: map[string]int{"a": 1}, Content: []mcp.Content{text("ignored")}}))
 	add(mcp.NewTool("mixed"), result(mcp.CallToolResult{Content: []mcp.Content{text("t"), image}}))
 	add(mcp.NewTool("empty"), result(mcp.CallToolResult{}))
 	add(mcp.NewTool("multi"), result(mcp.CallToolResult{Content: []mcp.Content{text("one"), text("two")}}))
 	add(mcp.NewTool("bigint"), result(mcp.CallToolResult{Content: []mcp.Content{text(`{"id":12345678901234567890}`)}}))
-	add(mcp.NewTool("bigint-structured"), result(mcp.CallToolResult{RawStructuredContent: json.RawMessage(`{"id":9007199254740993}`)}))
+	add(mcp.NewTool("bigint-structured"),
+		result(mcp.CallToolResult{RawStructuredContent: json.RawMessage(`{"id":9007199254740993}`)}))
 	add(mcp.NewTool("echo"), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("got " + string(r.Params.RawArguments)), nil
 	})
@@ -166,7 +172,8 @@ func addSlow(add func(mcp.Tool, server.ToolHandlerFunc)) {
 	add(mcp.NewTool("waits"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		return mcp.NewToolResultStructuredOnly(map[string]any{"cancelled": slices.Clone(cancelled), "running": running}), nil
+		return mcp.NewToolResultStructuredOnly(map[string]any{"cancelled": slices.Clone(cancelled),
+			"running": running}), nil
 	})
 }
 
@@ -213,7 +220,8 @@ func serveLines(answer func(method string, params json.RawMessage) any) {
 
 func initialized() any {
 	return map[string]any{"protocolVersion": mcp.LATEST_LEGACY_PROTOCOL_VERSION,
-		"serverInfo": map[string]any{"name": "raw", "version": "1"}, "capabilities": map[string]any{"tools": map[string]any{}}}
+		"serverInfo":   map[string]any{"name": "raw", "version": "1"},
+		"capabilities": map[string]any{"tools": map[string]any{}}}
 }
 
 func rawAnswer(method string, _ json.RawMessage) any {
@@ -254,7 +262,8 @@ func modernAnswer(method string, params json.RawMessage) any {
 	case "tools/list":
 		return json.RawMessage(`{"tools":[{"name":"key"}]}`)
 	case "tools/call":
-		return map[string]any{"content": []any{map[string]any{"type": "text", "text": p.Meta["codemode/idempotencyKey"]}}}
+		return map[string]any{"content": []any{map[string]any{"type": "text",
+			"text": p.Meta["codemode/idempotencyKey"]}}}
 	}
 	return fmt.Errorf("no %s", method)
 }

@@ -89,7 +89,8 @@ type serverError struct {
 func (e *serverError) Error() string { return fmt.Sprintf("MCP error %d: %s", e.Code, e.Message) }
 
 // request sends one request and gives the result as it came in.
-func (s *session) request(ctx context.Context, method string, params map[string]any, progress func(connectors.Progress)) (json.RawMessage, error) {
+func (s *session) request(ctx context.Context, method string, params map[string]any,
+	progress func(connectors.Progress)) (json.RawMessage, error) {
 	id := s.ids.Add(1)
 	if progress != nil {
 		var stop func()
@@ -226,7 +227,8 @@ func (s *session) failure(ctx context.Context, method string, late bool, err err
 		s.drop()
 	}
 	if !late || refused || web.IsDialError(err) {
-		return &web.UnsentError{Text: s.redact.Apply(fmt.Sprintf("%s could not be sent to the MCP server of connector %q: %v", method, s.connector, err))}
+		return &web.UnsentError{Text: s.redact.Apply(fmt.Sprintf("%s could not be sent to the MCP server of "+
+			"connector %q: %v", method, s.connector, err))}
 	}
 	text := fmt.Sprintf("the MCP server of connector %q has not answered %s", s.connector, method)
 	switch {

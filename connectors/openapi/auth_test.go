@@ -36,7 +36,8 @@ func secured(tokenURL string) []byte {
 	var all, paths []string
 	for name, scheme := range schemes {
 		all = append(all, fmt.Sprintf("%q:%s", name, scheme))
-		paths = append(paths, fmt.Sprintf(`"/%s":{"get":{"operationId":"%s","security":[{"%s":[]}]},"post":{"operationId":"post_%s","security":[{"%s":[]}]}}`, name, name, name, name, name))
+		paths = append(paths,
+			fmt.Sprintf(`"/%s":{"get":{"operationId":"%s","security":[{"%s":[]}]},"post":{"operationId":"post_%s","security":[{"%s":[]}]}}`, name, name, name, name, name))
 	}
 	paths = append(paths, `"/none":{"get":{"operationId":"none","security":[]}}`,
 		`"/root":{"get":{"operationId":"root"}}`,
@@ -44,7 +45,8 @@ func secured(tokenURL string) []byte {
 		`"/params":{"get":{"operationId":"params","security":[{"header":[],"query":[],"cookie":[]}],"parameters":[`+
 			`{"name":"x-key","in":"header","required":true,"schema":{"type":"string"}},{"name":"key","in":"query","required":true,"schema":{"type":"string"}},`+
 			`{"name":"key","in":"cookie","required":true,"schema":{"type":"string"}},{"name":"Authorization","in":"header","required":true,"schema":{"type":"string"}},{"name":"q","in":"query","schema":{"type":"string"}}]}}`)
-	return apiOf(`"security":[{"bearer":[]}],"components":{"securitySchemes":{` + strings.Join(all, ",") + `}},"paths":{` + strings.Join(paths, ",") + `}`)
+	return apiOf(`"security":[{"bearer":[]}],"components":{"securitySchemes":{` + strings.Join(all, ",") +
+		`}},"paths":{` + strings.Join(paths, ",") + `}`)
 }
 
 func allCredentials() map[string]Credential {
@@ -58,7 +60,8 @@ func allCredentials() map[string]Credential {
 
 func TestOpenAPICredentials(t *testing.T) {
 	server := record(t, nil)
-	set := openAPISet(t, Options{Data: secured("https://example.com/token"), BaseURL: server.URL, Credentials: allCredentials()})
+	set := openAPISet(t,
+		Options{Data: secured("https://example.com/token"), BaseURL: server.URL, Credentials: allCredentials()})
 	for method, want := range map[string]string{
 		"header":  "X-Key: s3cr3t-header",
 		"query":   "query: key=s3cr3t-%C3%84%22%2F%2B%20%26%3Dvalue",
@@ -72,13 +75,15 @@ func TestOpenAPICredentials(t *testing.T) {
 		"none":    "",
 		"oauth":   "",
 		"either":  "X-Key: s3cr3t-header, query: key=s3cr3t-%C3%84%22%2F%2B%20%26%3Dvalue",
-		"params":  "X-Key: s3cr3t-header, Cookie: key=s3cr3t%3B%20cookie, query: key=s3cr3t-%C3%84%22%2F%2B%20%26%3Dvalue",
+		"params": "X-Key: s3cr3t-header, Cookie: key=s3cr3t%3B%20cookie, query: " +
+			"key=s3cr3t-%C3%84%22%2F%2B%20%26%3Dvalue",
 	} {
 		mustCallAPI(t, set, method, `{}`)
 		assert.Equal(t, want, credentialsOf(server.last(t)), method)
 	}
 	params := complete(t, New("api", Options{Data: secured(""), Credentials: allCredentials()}), "params")
-	assert.JSONEq(t, `{"type":"object","properties":{"q":{"anyOf":[{"type":"string"},{"type":["number","boolean"]}]}}}`, string(params.InputSchema), "what is filled in is not asked for")
+	assert.JSONEq(t, `{"type":"object","properties":{"q":{"anyOf":[{"type":"string"},{"type":["number","boolean"]}]}}}`,
+		string(params.InputSchema), "what is filled in is not asked for")
 }
 
 func credentialsOf(got seen) string {
@@ -98,12 +103,16 @@ func TestOpenAPIConfiguredHeadersWin(t *testing.T) {
 	server := record(t, nil)
 	set := openAPISet(t, Options{
 		Data: secured(""), BaseURL: server.URL, Credentials: allCredentials(), RawRequest: true,
-		Headers: map[string]string{"authorization": "Bearer configured", "Cookie": "key=configured", "x-key": "configured"},
+		Headers: map[string]string{"authorization": "Bearer configured", "Cookie": "key=configured",
+			"x-key": "configured"},
 	})
-	mustCallAPI(t, set, "request", `{"path":"/x","headers":{"Authorization":"Bearer mine","X-Key":"mine","Cookie":"a=b"}}`)
-	assert.Equal(t, "Authorization: Bearer configured, X-Key: configured, Cookie: key=configured", credentialsOf(server.last(t)))
+	mustCallAPI(t, set, "request",
+		`{"path":"/x","headers":{"Authorization":"Bearer mine","X-Key":"mine","Cookie":"a=b"}}`)
+	assert.Equal(t, "Authorization: Bearer configured, X-Key: configured, Cookie: key=configured",
+		credentialsOf(server.last(t)))
 	mustCallAPI(t, set, "bearer", `{}`)
-	assert.Equal(t, "Authorization: Bearer configured, X-Key: configured, Cookie: key=configured", credentialsOf(server.last(t)))
+	assert.Equal(t, "Authorization: Bearer configured, X-Key: configured, Cookie: key=configured",
+		credentialsOf(server.last(t)))
 }
 
 func TestOpenAPIWithoutSecurityAllCredentialsAreSent(t *testing.T) {
@@ -118,7 +127,8 @@ func TestOpenAPISwaggerCredentials(t *testing.T) {
 	server := record(t, nil)
 	tokens := newTokenServer(t)
 	set := openAPISet(t, Options{BaseURL: server.URL,
-		Credentials: map[string]Credential{"b": {Token: "s3cr3t-key"}, "k": {Token: "s3cr3t-key"}, "o": {ClientID: "id", ClientSecret: "s3cr3t-client"}},
+		Credentials: map[string]Credential{"b": {Token: "s3cr3t-key"}, "k": {Token: "s3cr3t-key"},
+			"o": {ClientID: "id", ClientSecret: "s3cr3t-client"}},
 		Data: []byte(`{"swagger":"2.0","info":{"title":"T","version":"1"},"security":[{"b":[]}],
 			"securityDefinitions":{"b":{"type":"basic"},"k":{"type":"apiKey","in":"query","name":"key"},"o":{"type":"oauth2","flow":"application","tokenUrl":"` + tokens.URL + `","scopes":{}}},
 			"paths":{"/b":{"get":{"operationId":"b"}},"/k":{"get":{"operationId":"k","security":[{"k":[]}]}},"/o":{"get":{"operationId":"o","security":[{"o":[]}]}}}}`)})
@@ -134,7 +144,8 @@ func TestOpenAPISwaggerCredentials(t *testing.T) {
 
 func TestOpenAPICredentialWarnings(t *testing.T) {
 	c := New("api", Options{Data: secured("http://example.com/token"), Credentials: map[string]Credential{
-		"absent": {Token: "x"}, "basic": {}, "bearer": {}, "header": {}, "oauth": {ClientID: "id"}, "implied": {ClientID: "id"}, "other": {Token: "a\nb"},
+		"absent": {Token: "x"}, "basic": {}, "bearer": {}, "header": {}, "oauth": {ClientID: "id"},
+		"implied": {ClientID: "id"}, "other": {Token: "a\nb"},
 	}})
 	_, err := c.Methods(t.Context())
 	require.NoError(t, err)
@@ -172,9 +183,10 @@ func newTokenServer(t *testing.T) *tokenServer {
 }
 
 func oauthSet(t *testing.T, tokens *tokenServer, api *recorder) *connectors.Set {
-	return openAPISet(t, Options{Data: secured(tokens.URL + "/token"), BaseURL: api.URL, Credentials: map[string]Credential{
-		"oauth": {ClientID: "id&", ClientSecret: "s3cr3t-client", Scopes: []string{"read", "write"}},
-	}})
+	return openAPISet(t,
+		Options{Data: secured(tokens.URL + "/token"), BaseURL: api.URL, Credentials: map[string]Credential{
+			"oauth": {ClientID: "id&", ClientSecret: "s3cr3t-client", Scopes: []string{"read", "write"}},
+		}})
 }
 
 func TestOpenAPIClientCredentials(t *testing.T) {
@@ -192,20 +204,23 @@ func TestOpenAPIClientCredentials(t *testing.T) {
 	assert.Equal(t, "Bearer token-1", api.last(t).Header.Get("Authorization"))
 	asked := tokens.last(t)
 	assert.Equal(t, "grant_type=client_credentials&scope=read+write", asked.Body)
-	assert.Equal(t, "Basic "+base64.StdEncoding.EncodeToString([]byte("id%26:s3cr3t-client")), asked.Header.Get("Authorization"))
+	assert.Equal(t, "Basic "+base64.StdEncoding.EncodeToString([]byte("id%26:s3cr3t-client")),
+		asked.Header.Get("Authorization"))
 }
 
 func TestOpenAPIClientCredentialsInTheForm(t *testing.T) {
 	tokens, api := newTokenServer(t), record(t, nil)
 	tokens.refuse = func(r *http.Request) bool { return r.Header.Get("Authorization") != "" }
 	mustCallAPI(t, oauthSet(t, tokens, api), "oauth", `{}`)
-	assert.Equal(t, "client_id=id%26&client_secret=s3cr3t-client&grant_type=client_credentials&scope=read+write", tokens.last(t).Body)
+	assert.Equal(t, "client_id=id%26&client_secret=s3cr3t-client&grant_type=client_credentials&scope=read+write",
+		tokens.last(t).Body)
 }
 
 func TestOpenAPITokensEnd(t *testing.T) {
 	tokens := newTokenServer(t)
 	for lifetime, want := range map[string]time.Duration{
-		``: 0, `,"expires_in":3600`: 3570 * time.Second, `,"expires_in":"40"`: 20 * time.Second, `,"expires_in":-1`: 0, `,"expires_in":1e300`: 1e8*time.Second - 30*time.Second,
+		``: 0, `,"expires_in":3600`: 3570 * time.Second, `,"expires_in":"40"`: 20 * time.Second, `,"expires_in":-1`: 0,
+		`,"expires_in":1e300`: 1e8*time.Second - 30*time.Second,
 	} {
 		tokens.lifetime = lifetime
 		source := New("x", Options{}).(*openAPIConnector).tokenSource("s", tokens.URL, Credential{ClientID: "id"})
@@ -251,7 +266,8 @@ func TestOpenAPITokenFailures(t *testing.T) {
 	tokens, api := newTokenServer(t), record(t, nil)
 	tokens.refuse = func(*http.Request) bool { return true }
 	_, err := callAPI(t, oauthSet(t, tokens, api), "post_oauth", `{}`)
-	assert.EqualError(t, err, `no token for the security scheme "oauth": the token server answered 401 Unauthorized: invalid_client`)
+	assert.EqualError(t,
+		err, `no token for the security scheme "oauth": the token server answered 401 Unauthorized: invalid_client`)
 	tokens.refuse, tokens.lifetime = nil, ``
 	tokens.Close()
 	_, err = callAPI(t, oauthSet(t, tokens, api), "post_oauth", `{}`)
@@ -273,7 +289,8 @@ func TestOpenAPISecretsAreHidden(t *testing.T) {
 		if failing {
 			w.WriteHeader(http.StatusBadRequest)
 		}
-		text := strings.Join([]string{r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.Header.Get("Cookie"), r.Header.Get("X-Own"), r.URL.RawQuery, r.URL.Query().Get("key"), hushed}, " ")
+		text := strings.Join([]string{r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.Header.Get("Cookie"),
+			r.Header.Get("X-Own"), r.URL.RawQuery, r.URL.Query().Get("key"), hushed}, " ")
 		if contentType == "application/json" {
 			text = string(rawjson.Quote(text)) + strings.Repeat(" ", 3)
 			text = `{"text":` + text + `,"n":1234567890,"\u0073\u0033cr3t-header":"\u0073\u0033cr3t-bearer"}`
@@ -285,8 +302,10 @@ func TestOpenAPISecretsAreHidden(t *testing.T) {
 	credentials["oauth"] = Credential{ClientID: "id", ClientSecret: "s3cr3t-client"}
 	for _, full := range []bool{false, true} {
 		set := openAPISet(t, Options{
-			Data: secured(tokens.URL), BaseURL: strings.Replace(server.URL, "http://", "http://u:s3cr3t-password@", 1), FullResponses: full, RawRequest: true, ExposeSpec: true,
-			Credentials: credentials, Headers: map[string]string{"X-Own": "Scheme 1234567890", "Accept-Language": "text"},
+			Data: secured(tokens.URL), BaseURL: strings.Replace(server.URL, "http://", "http://u:s3cr3t-password@", 1),
+			FullResponses: full, RawRequest: true, ExposeSpec: true,
+			Credentials: credentials,
+			Headers:     map[string]string{"X-Own": "Scheme 1234567890", "Accept-Language": "text"},
 		})
 		for _, contentType = range []string{"application/json", "text/plain", "image/png", ""} {
 			for _, failing = range []bool{false, true} {
@@ -311,7 +330,8 @@ func assertHidden(t *testing.T, text, name string) {
 		text += string(plain)
 	}
 	for _, secret := range []string{
-		"s3cr3t", hushed, base64.StdEncoding.EncodeToString([]byte("u:s3cr3t-password")), "1234567890", "token-1", "s3cr3t-%C3%84", base64.StdEncoding.EncodeToString([]byte("user:" + hushed)),
+		"s3cr3t", hushed, base64.StdEncoding.EncodeToString([]byte("u:s3cr3t-password")), "1234567890", "token-1",
+		"s3cr3t-%C3%84", base64.StdEncoding.EncodeToString([]byte("user:" + hushed)),
 	} {
 		assert.NotContains(t, text, secret, name)
 	}
@@ -319,6 +339,7 @@ func assertHidden(t *testing.T, text, name string) {
 
 func TestOpenAPIOpenHeadersAreNotSecrets(t *testing.T) {
 	server := record(t, answerWith("application/json", `{"type":"application/json","version":"2022-11-28"}`))
-	set := verbs(t, Options{BaseURL: server.URL, Headers: map[string]string{"Accept": "application/json", "X-GitHub-Api-Version": "2022-11-28"}})
+	set := verbs(t, Options{BaseURL: server.URL,
+		Headers: map[string]string{"Accept": "application/json", "X-GitHub-Api-Version": "2022-11-28"}})
 	assert.JSONEq(t, `{"type":"application/json","version":"2022-11-28"}`, mustCallAPI(t, set, "do_get", `{}`))
 }

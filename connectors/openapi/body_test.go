@@ -20,26 +20,34 @@ import (
 const wireABC = `{"__codemode_binary_v1__":"Uint8Array","data":"YWJj"}`
 
 func bodySet(t *testing.T, server *recorder, content string) *connectors.Set {
-	return openAPISet(t, Options{BaseURL: server.URL, Data: operation("post", "/x", `"requestBody":{"content":{`+content+`}}`)})
+	return openAPISet(t,
+		Options{BaseURL: server.URL, Data: operation("post", "/x", `"requestBody":{"content":{`+content+`}}`)})
 }
 
 func TestOpenAPIBodies(t *testing.T) {
 	server := record(t, nil)
 	for _, c := range []struct{ name, content, args, wantType, want string }{
-		{"JSON keeps digits and order", `"application/json":{}`, `{"body":{"z":1.50,"a":{"__codemode_bigint_v1__":"12345678901234567890"},"b":` + wireABC + `}}`,
+		{"JSON keeps digits and order", `"application/json":{}`,
+			`{"body":{"z":1.50,"a":{"__codemode_bigint_v1__":"12345678901234567890"},"b":` + wireABC + `}}`,
 			"application/json", `{"z":1.50,"a":12345678901234567890,"b":"YWJj"}`},
 		{"JSON null", `"application/json":{}`, `{"body":null}`, "application/json", `null`},
 		{"JSON of another name", `"application/vnd.api+json":{}`, `{"body":[1]}`, "application/vnd.api+json", `[1]`},
-		{"merge patch before other patches", `"application/json-patch+json":{},"application/merge-patch+json":{}`, `{"body":{}}`, "application/merge-patch+json", `{}`},
-		{"chosen", `"application/json-patch+json":{},"application/merge-patch+json":{}`, `{"body":[],"Content-Type":"application/json-patch+json"}`, "application/json-patch+json", `[]`},
+		{"merge patch before other patches", `"application/json-patch+json":{},"application/merge-patch+json":{}`,
+			`{"body":{}}`, "application/merge-patch+json", `{}`},
+		{"chosen", `"application/json-patch+json":{},"application/merge-patch+json":{}`,
+			`{"body":[],"Content-Type":"application/json-patch+json"}`, "application/json-patch+json", `[]`},
 		{"text", `"text/plain":{}`, `{"body":"a\nü"}`, "text/plain", "a\nü"},
 		{"XML as text", `"application/xml":{"schema":{"type":"object"}}`, `{"body":"<a/>"}`, "application/xml", "<a/>"},
-		{"YAML of a value", `"application/apply-patch+yaml":{}`, `{"body":{"a":1}}`, "application/apply-patch+yaml", `{"a":1}`},
-		{"bytes", `"application/octet-stream":{"schema":{"type":"string","format":"binary"}}`, `{"body":` + wireABC + `}`, "application/octet-stream", "abc"},
+		{"YAML of a value", `"application/apply-patch+yaml":{}`, `{"body":{"a":1}}`, "application/apply-patch+yaml",
+			`{"a":1}`},
+		{"bytes", `"application/octet-stream":{"schema":{"type":"string","format":"binary"}}`,
+			`{"body":` + wireABC + `}`, "application/octet-stream", "abc"},
 		{"bytes of a string", `"image/png":{}`, `{"body":"abc"}`, "image/png", "abc"},
-		{"bytes of any type", `"*/*":{"schema":{"type":"string","format":"binary"}}`, `{"body":` + wireABC + `}`, "application/octet-stream", "abc"},
+		{"bytes of any type", `"*/*":{"schema":{"type":"string","format":"binary"}}`, `{"body":` + wireABC + `}`,
+			"application/octet-stream", "abc"},
 		{"any type", `"*/*":{}`, `{"body":{"a":1}}`, "application/json", `{"a":1}`},
-		{"JSON first", `"multipart/form-data":{},"application/xml":{},"application/json":{}`, `{"body":{"a":1}}`, "application/json", `{"a":1}`},
+		{"JSON first", `"multipart/form-data":{},"application/xml":{},"application/json":{}`, `{"body":{"a":1}}`,
+			"application/json", `{"a":1}`},
 		{"none", `"application/json":{}`, `{}`, "", ""},
 	} {
 		mustCallAPI(t, bodySet(t, server, c.content), "op", c.args)
@@ -52,8 +60,10 @@ func TestOpenAPIBodies(t *testing.T) {
 func TestOpenAPIRefusedBodies(t *testing.T) {
 	server := record(t, nil)
 	for _, c := range []struct{ content, args, want string }{
-		{`"text/plain":{"schema":{}}`, `{"body":{"a":1}}`, "body: expected a string or bytes, since it is sent as text/plain"},
-		{`"application/x-www-form-urlencoded":{}`, `{"body":"a=1"}`, "body: expected object, since it is sent as a form"},
+		{`"text/plain":{"schema":{}}`, `{"body":{"a":1}}`,
+			"body: expected a string or bytes, since it is sent as text/plain"},
+		{`"application/x-www-form-urlencoded":{}`, `{"body":"a=1"}`,
+			"body: expected object, since it is sent as a form"},
 		{`"multipart/form-data":{}`, `{"body":[1]}`, "body: expected object, since it is sent as a form"},
 		{`"application/json":{"schema":{"type":"object"}}`, `{"body":[1]}`, "body: expected object, but got array"},
 	} {
@@ -72,7 +82,8 @@ func TestOpenAPIForms(t *testing.T) {
 		{"as Stripe nests", `"items":{"style":"deepObject","explode":true},"metadata":{"style":"deepObject","explode":true},"expand":{"style":"deepObject","explode":true}`,
 			`{"items":[{"price":"p1","tax":["a","b"]},{"price":"p2"}],"metadata":{"k[x]":"v"},"expand":["customer"],"trial_end":"now"}`,
 			"items[0][price]=p1&items[0][tax][0]=a&items[0][tax][1]=b&items[1][price]=p2&metadata[k[x]]=v&expand[0]=customer&trial_end=now"},
-		{"joined", `"a":{"style":"form","explode":false},"p":{"style":"pipeDelimited"}`, `{"a":[1,2],"p":[3,4]}`, "a=1,2&p=3%7C4"},
+		{"joined", `"a":{"style":"form","explode":false},"p":{"style":"pipeDelimited"}`, `{"a":[1,2],"p":[3,4]}`,
+			"a=1,2&p=3%7C4"},
 		{"bigint", ``, `{"id":{"__codemode_bigint_v1__":"12345678901234567890"}}`, "id=12345678901234567890"},
 	} {
 		set := bodySet(t, server, `"application/x-www-form-urlencoded":{"encoding":{`+c.encoding+`}}`)
@@ -99,14 +110,17 @@ func parts(t *testing.T, got seen) (list []string) {
 		require.NoError(t, err)
 		data, err := io.ReadAll(part)
 		require.NoError(t, err)
-		list = append(list, fmt.Sprintf("%s|%s|%s|%s", part.FormName(), part.FileName(), part.Header.Get("Content-Type"), data))
+		list = append(list, fmt.Sprintf("%s|%s|%s|%s", part.FormName(), part.FileName(),
+			part.Header.Get("Content-Type"), data))
 	}
 }
 
 func TestOpenAPIMultipart(t *testing.T) {
 	server := record(t, nil)
-	set := bodySet(t, server, `"multipart/form-data":{"encoding":{"photo":{"contentType":"image/png, image/jpeg"},"tags":{"style":"form","explode":false}}}`)
-	mustCallAPI(t, set, "op", `{"body":{"file":`+wireABC+`,"photo":`+wireABC+`,"many":[`+wireABC+`,"t"],"o":{"a":{"__codemode_bigint_v1__":"12345678901234567890"}},"n":5,"s":"a\"b","tags":["x","y"],"no":null,"we\"ird\n":"v"}}`)
+	set := bodySet(t, server,
+		`"multipart/form-data":{"encoding":{"photo":{"contentType":"image/png, image/jpeg"},"tags":{"style":"form","explode":false}}}`)
+	mustCallAPI(t, set, "op", `{"body":{"file":`+wireABC+`,"photo":`+wireABC+`,"many":[`+wireABC+
+		`,"t"],"o":{"a":{"__codemode_bigint_v1__":"12345678901234567890"}},"n":5,"s":"a\"b","tags":["x","y"],"no":null,"we\"ird\n":"v"}}`)
 	assert.Equal(t, []string{
 		"file|file|application/octet-stream|abc",
 		"photo|photo|image/png|abc",
@@ -129,7 +143,8 @@ func TestOpenAPIMultipartOfTheFixture(t *testing.T) {
 func TestOpenAPISwaggerForms(t *testing.T) {
 	server := record(t, nil)
 	document := func(consumes, parameters string) []byte {
-		return []byte(`{"swagger":"2.0","info":{"title":"T","version":"1"},"consumes":[` + consumes + `],"paths":{"/x":{"post":{"operationId":"op","parameters":[` + parameters + `]}}}}`)
+		return []byte(`{"swagger":"2.0","info":{"title":"T","version":"1"},"consumes":[` + consumes +
+			`],"paths":{"/x":{"post":{"operationId":"op","parameters":[` + parameters + `]}}}}`)
 	}
 	fields := `{"name":"a","in":"formData","type":"string","required":true},{"name":"l","in":"formData","type":"array","items":{"type":"string"},"collectionFormat":"pipes"},{"name":"m","in":"formData","type":"array","items":{"type":"string"},"collectionFormat":"multi"}`
 	set := openAPISet(t, Options{BaseURL: server.URL, Data: document(``, fields)})
@@ -144,7 +159,8 @@ func TestOpenAPISwaggerForms(t *testing.T) {
 	assert.Equal(t, []string{"f|f|application/octet-stream|abc", "a|||x", "l|||1|2"}, parts(t, server.last(t)))
 	b, err := set.Lookup("api", "op")
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"type":"string","format":"binary","description":"The file"}`, string(rawjson.Path(b.InputSchema, "properties", "body", "properties", "f")))
+	assert.JSONEq(t, `{"type":"string","format":"binary","description":"The file"}`,
+		string(rawjson.Path(b.InputSchema, "properties", "body", "properties", "f")))
 }
 
 func TestOpenAPISwaggerParameters(t *testing.T) {
@@ -158,7 +174,8 @@ func TestOpenAPISwaggerParameters(t *testing.T) {
 			{"name":"m","in":"query",` + list + `,"collectionFormat":"multi"},{"name":"X-H","in":"header",` + list + `,"collectionFormat":"pipes"},
 			{"name":"thing","in":"body","required":true,"schema":{"$ref":"#/definitions/Thing"}}]}}},
 		"definitions":{"Thing":{"type":"object","required":["id"],"properties":{"id":{"type":"integer"},"n":{"type":"string","x-nullable":true}}}}}`)})
-	mustCallAPI(t, set, "op", `{"p":[1,2],"shared":3,"c":[1,2],"s":[1,2],"t":[1,2],"m":[1,2],"X-H":[1,2],"body":{"id":1,"n":null}}`)
+	mustCallAPI(t, set, "op",
+		`{"p":[1,2],"shared":3,"c":[1,2],"s":[1,2],"t":[1,2],"m":[1,2],"X-H":[1,2],"body":{"id":1,"n":null}}`)
 	got := server.last(t)
 	assert.Equal(t, "/x/1%7C2", got.Path)
 	assert.Equal(t, "shared=3&c=1,2&s=1%202&t=1%092&m=1&m=2", got.Query)

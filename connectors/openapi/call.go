@@ -30,7 +30,8 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	text := fmt.Sprintf("%s.%s: the server answered %s", e.Connector, e.Method, strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))))
+	text := fmt.Sprintf("%s.%s: the server answered %s", e.Connector, e.Method,
+		strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))))
 	if e.Location != "" {
 		text += fmt.Sprintf(" with a redirect to %s, which is not followed", e.Location)
 	}
@@ -95,7 +96,8 @@ func (c *apiCall) complete(ctx connectors.Context) {
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", web.UserAgent)
 	}
-	if ctx.IdempotencyKey != "" && web.ClassOfVerb(c.request.Verb) != connectors.Read && header.Get(web.IdempotencyHeader) == "" {
+	if ctx.IdempotencyKey != "" && web.ClassOfVerb(c.request.Verb) != connectors.Read &&
+		header.Get(web.IdempotencyHeader) == "" {
 		header.Set(web.IdempotencyHeader, ctx.IdempotencyKey)
 	}
 }
@@ -162,7 +164,8 @@ func (c *apiCall) send(ctx context.Context) (*http.Response, error) {
 	if err == nil {
 		return response, nil
 	}
-	text := c.catalogue.api.secrets.text(fmt.Sprintf("%s.%s: the request to %s failed: %v", c.catalogue.api.name, c.name, c.request.Base.Host, err))
+	text := c.catalogue.api.secrets.text(fmt.Sprintf("%s.%s: the request to %s failed: %v", c.catalogue.api.name,
+		c.name, c.request.Base.Host, err))
 	if !s.MaybeSeen(err) {
 		return nil, &web.UnsentError{Text: text}
 	}
@@ -178,7 +181,8 @@ func (c *apiCall) lost(ctx context.Context, text string) error {
 	}
 	switch {
 	case ctx.Err() != nil && !timedOut:
-		return &connectors.OutcomeUnknownError{Err: fmt.Errorf("%s.%s: no answer yet: %w", c.catalogue.api.name, c.name, ctx.Err())}
+		return &connectors.OutcomeUnknownError{Err: fmt.Errorf("%s.%s: no answer yet: %w", c.catalogue.api.name, c.name,
+			ctx.Err())}
 	case c.class == connectors.Read:
 		return &connectors.RetryableError{Message: text}
 	}

@@ -45,7 +45,8 @@ func answerWith(contentType, body string) http.HandlerFunc {
 func TestOpenAPIResponses(t *testing.T) {
 	for _, c := range []struct{ name, contentType, body, want string }{
 		{"JSON", "application/json", `{ "a" : [1] }`, `{"a":[1]}`},
-		{"lossless", "application/json; charset=utf-8", `{"id":12345678901234567890,"f":1.50}`, `{"id":{"__codemode_bigint_v1__":"12345678901234567890"},"f":1.50}`},
+		{"lossless", "application/json; charset=utf-8", `{"id":12345678901234567890,"f":1.50}`,
+			`{"id":{"__codemode_bigint_v1__":"12345678901234567890"},"f":1.50}`},
 		{"JSON of another name", "application/problem+json", "\uFEFF[1]", `[1]`},
 		{"JSON null", "application/json", `null`, `null`},
 		{"called JSON", "application/json", `oops`, `"oops"`},
@@ -118,18 +119,29 @@ func TestOpenAPIStatusErrors(t *testing.T) {
 		retry        time.Duration
 		unknown      bool
 	}{
-		{name: "not found", method: "do_get", status: 404, body: `{ "error": "no such\n user" }`, want: `api.do_get: the server answered 404 Not Found: {"error":"no such\n user"}`},
+		{name: "not found", method: "do_get", status: 404, body: `{ "error": "no such\n user" }`,
+			want: `api.do_get: the server answered 404 Not Found: {"error":"no such\n user"}`},
 		{name: "no body", method: "do_post", status: 400, want: "api.do_post: the server answered 400 Bad Request"},
 		{name: "unusual", method: "do_post", status: 599, want: "api.do_post: the server answered 599"},
-		{name: "text in one line", method: "do_get", status: 500, body: "a\n  b", want: "api.do_get: the server answered 500 Internal Server Error: a b"},
-		{name: "bytes are not shown", method: "do_get", status: 500, body: "\x00\x01", header: http.Header{"Content-Type": {"image/png"}}, want: "api.do_get: the server answered 500 Internal Server Error"},
-		{name: "wait, read", method: "do_get", status: 429, header: http.Header{"Retry-After": {"7"}}, want: "api.do_get: the server answered 429 Too Many Requests (retry after 7s)", retry: 7 * time.Second},
-		{name: "wait, idempotent", method: "do_put", status: 503, header: http.Header{"Retry-After": {"3"}}, want: "api.do_put: the server answered 503 Service Unavailable (retry after 3s)", retry: 3 * time.Second},
-		{name: "wait, write", method: "do_post", status: 429, header: http.Header{"Retry-After": {"7"}}, want: "api.do_post: the server answered 429 Too Many Requests (retry after 7s)"},
-		{name: "no time given", method: "do_get", status: 429, want: "api.do_get: the server answered 429 Too Many Requests"},
-		{name: "bounded", method: "do_get", status: 429, header: http.Header{"Retry-After": {"99999999999"}}, want: "api.do_get: the server answered 429 Too Many Requests (retry after 24h0m0s)", retry: 24 * time.Hour},
-		{name: "gateway, write", method: "do_post", status: 502, want: "outcome unknown: api.do_post: the server answered 502 Bad Gateway", unknown: true},
-		{name: "gateway, idempotent", method: "do_delete", status: 504, want: "outcome unknown: api.do_delete: the server answered 504 Gateway Timeout", unknown: true},
+		{name: "text in one line", method: "do_get", status: 500, body: "a\n  b",
+			want: "api.do_get: the server answered 500 Internal Server Error: a b"},
+		{name: "bytes are not shown", method: "do_get", status: 500, body: "\x00\x01",
+			header: http.Header{"Content-Type": {"image/png"}},
+			want:   "api.do_get: the server answered 500 Internal Server Error"},
+		{name: "wait, read", method: "do_get", status: 429, header: http.Header{"Retry-After": {"7"}},
+			want: "api.do_get: the server answered 429 Too Many Requests (retry after 7s)", retry: 7 * time.Second},
+		{name: "wait, idempotent", method: "do_put", status: 503, header: http.Header{"Retry-After": {"3"}},
+			want: "api.do_put: the server answered 503 Service Unavailable (retry after 3s)", retry: 3 * time.Second},
+		{name: "wait, write", method: "do_post", status: 429, header: http.Header{"Retry-After": {"7"}},
+			want: "api.do_post: the server answered 429 Too Many Requests (retry after 7s)"},
+		{name: "no time given", method: "do_get", status: 429,
+			want: "api.do_get: the server answered 429 Too Many Requests"},
+		{name: "bounded", method: "do_get", status: 429, header: http.Header{"Retry-After": {"99999999999"}},
+			want: "api.do_get: the server answered 429 Too Many Requests (retry after 24h0m0s)", retry: 24 * time.Hour},
+		{name: "gateway, write", method: "do_post", status: 502,
+			want: "outcome unknown: api.do_post: the server answered 502 Bad Gateway", unknown: true},
+		{name: "gateway, idempotent", method: "do_delete", status: 504,
+			want: "outcome unknown: api.do_delete: the server answered 504 Gateway Timeout", unknown: true},
 		{name: "gateway, read", method: "do_get", status: 502, want: "api.do_get: the server answered 502 Bad Gateway"},
 	} {
 		status, body, header = c.status, c.body, c.header
@@ -167,7 +179,8 @@ func TestOpenAPIRetryAfter(t *testing.T) {
 func TestOpenAPIIdempotencyKeys(t *testing.T) {
 	server := record(t, nil)
 	set := verbs(t, Options{BaseURL: server.URL, RawRequest: true})
-	for method, want := range map[string]string{"do_get": "", "do_head": "", "do_options": "", "do_put": "k", "do_delete": "k", "do_post": "k", "do_patch": "k"} {
+	for method, want := range map[string]string{"do_get": "", "do_head": "", "do_options": "", "do_put": "k",
+		"do_delete": "k", "do_post": "k", "do_patch": "k"} {
 		mustCallAPI(t, set, method, `{}`)
 		assert.Equal(t, want, server.last(t).Header.Get("Idempotency-Key"), method)
 	}
@@ -176,7 +189,10 @@ func TestOpenAPIIdempotencyKeys(t *testing.T) {
 	mustCallAPI(t, set, "request", `{"path":"/x","method":"POST","headers":{"Idempotency-Key":"own"}}`)
 	assert.Equal(t, []string{"own"}, server.last(t).Header.Values("Idempotency-Key"))
 
-	required := openAPISet(t, Options{BaseURL: server.URL, Data: operation("post", "/x", `"parameters":[{"name":"idempotency-key","in":"header","required":true,"schema":{"type":"string"}}]`)})
+	required := openAPISet(t,
+		Options{BaseURL: server.URL,
+			Data: operation("post", "/x",
+				`"parameters":[{"name":"idempotency-key","in":"header","required":true,"schema":{"type":"string"}}]`)})
 	mustCallAPI(t, required, "op", `{}`)
 	assert.Equal(t, "k", server.last(t).Header.Get("Idempotency-Key"), "sent by the connector, so not asked for")
 	mustCallAPI(t, required, "op", `{"idempotency-key":"own"}`)
@@ -210,7 +226,8 @@ func TestOpenAPIWritesAreNeverRepeated(t *testing.T) {
 		_, err := callAPI(t, set, "do_post", args)
 		var unknown *connectors.OutcomeUnknownError
 		require.ErrorAs(t, err, &unknown)
-		assert.Contains(t, err.Error(), "outcome unknown: api.do_post: the request to "+strings.TrimPrefix(server.URL, "http://")+" failed: EOF")
+		assert.Contains(t, err.Error(),
+			"outcome unknown: api.do_post: the request to "+strings.TrimPrefix(server.URL, "http://")+" failed: EOF")
 		assert.EqualValues(t, 1, effects.Load(), args)
 	}
 }
@@ -316,7 +333,8 @@ func TestOpenAPIAnswersThatBreakOff(t *testing.T) {
 			go func() {
 				defer conn.Close()
 				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"a\":")
+					io.WriteString(conn,
+						"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"a\":")
 				}
 			}()
 		}
@@ -325,14 +343,16 @@ func TestOpenAPIAnswersThatBreakOff(t *testing.T) {
 	_, err = callAPI(t, set, "do_get", `{}`)
 	assert.EqualError(t, err, "api.do_get: the server answered 200, but the answer broke off: unexpected EOF")
 	_, err = callAPI(t, set, "do_post", `{}`)
-	assert.EqualError(t, err, "outcome unknown: api.do_post: the server answered 200, but the answer broke off: unexpected EOF")
+	assert.EqualError(t,
+		err, "outcome unknown: api.do_post: the server answered 200, but the answer broke off: unexpected EOF")
 }
 
 func TestOpenAPIResponseLimit(t *testing.T) {
 	server := record(t, answerWith("text/plain", strings.Repeat("x", 1001)))
 	set := verbs(t, Options{BaseURL: server.URL, MaxResponseBytes: 1000})
 	_, err := callAPI(t, set, "do_get", `{}`)
-	assert.EqualError(t, err, "api.do_get: the answer is larger than 1000 bytes: ask for less, by a filter or page by page")
+	assert.EqualError(t,
+		err, "api.do_get: the answer is larger than 1000 bytes: ask for less, by a filter or page by page")
 	_, err = callAPI(t, set, "do_post", `{}`)
 	var result *connectors.ResultError
 	assert.ErrorAs(t, err, &result, "it took effect")
@@ -358,7 +378,8 @@ func TestOpenAPIRedirects(t *testing.T) {
 		status int
 		want   string // the verb and body that arrive, empty for an error
 	}{
-		{"do_get", 301, "GET "}, {"do_get", 302, "GET "}, {"do_get", 303, "GET "}, {"do_get", 307, "GET "}, {"do_get", 308, "GET "},
+		{"do_get", 301, "GET "}, {"do_get", 302, "GET "}, {"do_get", 303, "GET "}, {"do_get", 307, "GET "},
+		{"do_get", 308, "GET "},
 		{"do_post", 303, "GET "}, {"do_post", 307, `POST {"a":1}`}, {"do_put", 308, `PUT {"a":1}`},
 		{"do_post", 301, ""}, {"do_post", 302, ""}, {"do_delete", 302, ""},
 	} {
@@ -369,7 +390,9 @@ func TestOpenAPIRedirects(t *testing.T) {
 		target, status = "/y", c.status
 		got, err := callAPI(t, set, c.method, args)
 		if c.want == "" {
-			assert.ErrorContains(t, err, fmt.Sprintf("the server answered %d %s with a redirect to %s, which is not followed", c.status, http.StatusText(c.status), server.URL))
+			assert.ErrorContains(t, err,
+				fmt.Sprintf("the server answered %d %s with a redirect to %s, which is not followed", c.status,
+					http.StatusText(c.status), server.URL))
 			continue
 		}
 		require.NoError(t, err, c)
@@ -398,20 +421,27 @@ func TestOpenAPIServers(t *testing.T) {
 		opts Options
 		want string
 	}{
-		"first server":     {data: `"servers":[{"url":"` + server.URL + `/v1/"},{"url":"http://other"}],"paths":{"/x":{"get":{"operationId":"op"}}}`, want: "/v1/x"},
-		"of the path":      {data: `"servers":[{"url":"http://other"}],"paths":{"/x":{"servers":[{"url":"` + server.URL + `/p"}],"get":{"operationId":"op"}}}`, want: "/p/x"},
+		"first server": {data: `"servers":[{"url":"` + server.URL +
+			`/v1/"},{"url":"http://other"}],"paths":{"/x":{"get":{"operationId":"op"}}}`, want: "/v1/x"},
+		"of the path": {data: `"servers":[{"url":"http://other"}],"paths":{"/x":{"servers":[{"url":"` +
+			server.URL + `/p"}],"get":{"operationId":"op"}}}`, want: "/p/x"},
 		"of the operation": {data: `"servers":[{"url":"http://other"}],"paths":{"/x":{"servers":[{"url":"http://other"}],"get":{"operationId":"op","servers":[{"url":"` + server.URL + `/o"}]}}}`, want: "/o/x"},
 		"base URL wins":    {data: `"servers":[{"url":"http://other/v9"}],"paths":{"/x":{"get":{"operationId":"op","servers":[{"url":"http://other"}]}}}`, opts: Options{BaseURL: server.URL + "/b%2Fc"}, want: "/b%2Fc/x"},
-		"variables":        {data: `"servers":[{"url":"http://{host}:{port}/{v}","variables":{"host":{"default":"` + host + `"},"port":{"default":"1"},"v":{"default":"v2"}}}],"paths":{"/x":{"get":{"operationId":"op"}}}`, opts: Options{ServerVariables: map[string]string{"port": port}}, want: "/v2/x"},
+		"variables": {data: `"servers":[{"url":"http://{host}:{port}/{v}","variables":{"host":{"default":"` +
+			host + `"},"port":{"default":"1"},"v":{"default":"v2"}}}],"paths":{"/x":{"get":{"operationId":"op"}}}`,
+			opts: Options{ServerVariables: map[string]string{"port": port}}, want: "/v2/x"},
 	} {
 		c.opts.Data = apiOf(c.data)
 		mustCallAPI(t, openAPISet(t, c.opts), "op", `{}`)
 		assert.Equal(t, c.want, server.last(t).Path, name)
 	}
-	withQuery := openAPISet(t, Options{BaseURL: server.URL + "/v?version=1", Data: operation("get", "/x", `"parameters":[{"name":"a","in":"query"}]`)})
+	withQuery := openAPISet(t,
+		Options{BaseURL: server.URL + "/v?version=1",
+			Data: operation("get", "/x", `"parameters":[{"name":"a","in":"query"}]`)})
 	mustCallAPI(t, withQuery, "op", `{"a":2}`)
 	assert.Equal(t, "version=1&a=2", server.last(t).Query)
-	swagger := `{"swagger":"2.0","info":{"title":"T","version":"1"},"schemes":["http"],"host":"` + at + `","basePath":"/api","paths":{"/x":{"get":{"operationId":"op"}}}}`
+	swagger := `{"swagger":"2.0","info":{"title":"T","version":"1"},"schemes":["http"],"host":"` +
+		at + `","basePath":"/api","paths":{"/x":{"get":{"operationId":"op"}}}}`
 	mustCallAPI(t, openAPISet(t, Options{Data: []byte(swagger)}), "op", `{}`)
 	assert.Equal(t, "/api/x", server.last(t).Path)
 }
@@ -435,7 +465,8 @@ func TestOpenAPITransport(t *testing.T) {
 		if r.Method == "POST" {
 			return nil, errors.New("no route")
 		}
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("7")), Request: r}, nil
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("7")),
+			Request: r}, nil
 	})
 	set := verbs(t, Options{BaseURL: "https://h/v1", Transport: transport})
 	assert.Equal(t, "7", mustCallAPI(t, set, "do_get", `{}`))

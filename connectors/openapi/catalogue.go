@@ -126,7 +126,8 @@ func (c *apiCatalogue) listOperation(verb, path string, item *openapi3.PathItem,
 }
 
 func (c *openAPIConnector) wants(verb string) bool {
-	return len(c.opts.Verbs) == 0 || slices.ContainsFunc(c.opts.Verbs, func(v string) bool { return strings.EqualFold(v, verb) })
+	return len(c.opts.Verbs) == 0 ||
+		slices.ContainsFunc(c.opts.Verbs, func(v string) bool { return strings.EqualFold(v, verb) })
 }
 
 // reservedOperations are names that the connector itself may need, or that

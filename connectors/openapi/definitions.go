@@ -222,7 +222,8 @@ func loose(schema []byte, what int) []byte {
 	if what == looseItems {
 		return withMember(schema, "items", orScalar(rawjson.Member(schema, "items")))
 	}
-	about, deprecated := rawjson.Text(rawjson.Member(schema, "description")), rawjson.Member(schema, "deprecated") != nil
+	about, deprecated := rawjson.Text(rawjson.Member(schema, "description")),
+		rawjson.Member(schema, "deprecated") != nil
 	return describeSchema(orScalar(without(without(schema, "description"), "deprecated")), about, deprecated)
 }
 

@@ -63,7 +63,8 @@ func (f *apiFile) version() (apiVersion, error) {
 	case strings.HasPrefix(version, "3."):
 		return openapi31, nil
 	case version != "":
-		return 0, fmt.Errorf("it is of OpenAPI version %s, but only 2.0, 3.0 and 3.1 are known", words.Shorten(version, 20))
+		return 0, fmt.Errorf("it is of OpenAPI version %s, but only 2.0, 3.0 and 3.1 are known",
+			words.Shorten(version, 20))
 	case rawjson.Text(swagger) == "2.0" || string(swagger) == "2.0" || string(swagger) == "2":
 		return swagger2, nil
 	}

@@ -54,7 +54,8 @@ func billionLaughs() string {
 }
 
 func TestOpenAPIVersions(t *testing.T) {
-	for _, version := range []string{`"openapi":"3.0.0"`, `"openapi":"3.0"`, `"openapi":"3.1.1"`, `"openapi":"3.2.0"`, `"swagger":"2.0"`, `"swagger":2.0`} {
+	for _, version := range []string{`"openapi":"3.0.0"`, `"openapi":"3.0"`, `"openapi":"3.1.1"`, `"openapi":"3.2.0"`,
+		`"swagger":"2.0"`, `"swagger":2.0`} {
 		set := openAPISet(t, Options{Data: []byte(`{` + version + `,"paths":{"/x":{"get":{}}}}`)})
 		assert.Equal(t, []string{"get_x"}, connectorstest.MethodNames(set, "api"), version)
 	}
@@ -94,7 +95,9 @@ func TestOpenAPIFromURL(t *testing.T) {
 	var handler http.HandlerFunc
 	server := record(t, func(w http.ResponseWriter, r *http.Request) { handler(w, r) })
 	set := func() (*connectors.Set, error) {
-		set := connectorstest.NewSet(t, nil, New("api", Options{Document: server.URL + "/docs/api.json", DocumentHeaders: map[string]string{"X-Key": "s3cr3t-doc"}}))
+		set := connectorstest.NewSet(t, nil,
+			New("api", Options{Document: server.URL + "/docs/api.json",
+				DocumentHeaders: map[string]string{"X-Key": "s3cr3t-doc"}}))
 		return set, set.Err("api")
 	}
 	handler = func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +116,8 @@ func TestOpenAPIFromURL(t *testing.T) {
 
 	handler = func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusForbidden) }
 	_, err = set()
-	assert.ErrorContains(t, err, "its OpenAPI document cannot be fetched: "+strings.TrimPrefix(server.URL, "http://")+" answered 403 Forbidden")
+	assert.ErrorContains(t, err,
+		"its OpenAPI document cannot be fetched: "+strings.TrimPrefix(server.URL, "http://")+" answered 403 Forbidden")
 	handler = func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://example.com/", http.StatusFound)
 	}
@@ -164,16 +168,19 @@ item:
       "200": {content: {application/json: {schema: {$ref: "#/local"}}}}
 local: {type: object, properties: {outside: {$ref: "../../secret.json"}, web: {$ref: "https://example.com/x.json"}}}
 `)
-	write("api/schemas.json", `{"User":{"type":"object","properties":{"id":{"$ref":"openapi.yaml#/components/schemas/Id"},"boss":{"$ref":"#/User"}}}}`)
+	write("api/schemas.json",
+		`{"User":{"type":"object","properties":{"id":{"$ref":"openapi.yaml#/components/schemas/Id"},"boss":{"$ref":"#/User"}}}}`)
 	c := New("api", Options{Document: filepath.Join(folder, "api", "openapi.yaml")})
 	op := complete(t, c, "op")
 	assert.JSONEq(t, `{"type":"object","properties":{"id":{"$ref":"#/$defs/Id"},"body":{"$ref":"#/$defs/User"}},"required":["id"],
 		"$defs":{"Id":{"type":"integer"},"User":{"type":"object","properties":{"id":{"$ref":"#/$defs/Id"},"boss":{"$ref":"#/$defs/User"}}}}}`, string(op.InputSchema))
 	assert.JSONEq(t, `{"$ref":"#/$defs/local","$defs":{"local":{"type":"object","properties":{"outside":{},"web":{}}}}}`, string(op.OutputSchema))
-	assert.Contains(t, c.(connectors.Warner).Warnings(), `OpenAPI connector "api": POST /users/{id}: a parameter is left out: its reference "../openapi.yaml#/components/parameters/None" leads nowhere`)
+	assert.Contains(t, c.(connectors.Warner).Warnings(),
+		`OpenAPI connector "api": POST /users/{id}: a parameter is left out: its reference "../openapi.yaml#/components/parameters/None" leads nowhere`)
 
 	write("api/schemas.json", `{"User":{"type":"string"}}`)
-	assert.JSONEq(t, `{"type":"string"}`, string(rawjson.Path(complete(t, c, "op").InputSchema, "$defs", "User")), "further files are read again, too")
+	assert.JSONEq(t, `{"type":"string"}`, string(rawjson.Path(complete(t, c, "op").InputSchema, "$defs", "User")),
+		"further files are read again, too")
 }
 
 func TestOpenAPIExamples(t *testing.T) {
@@ -192,7 +199,8 @@ func TestOpenAPIExamples(t *testing.T) {
 			name := file + " " + m.Name
 			assert.Regexp(t, words.Identifier, m.Name, name)
 			assert.Equal(t, methods[i].Name, m.Name)
-			for _, raw := range []json.RawMessage{m.Arguments(), methods[i].InputSchema, methods[i].OutputSchema, withDefs(m.InputSchema, defs), withDefs(m.OutputSchema, defs)} {
+			for _, raw := range []json.RawMessage{m.Arguments(), methods[i].InputSchema, methods[i].OutputSchema,
+				withDefs(m.InputSchema, defs), withDefs(m.OutputSchema, defs)} {
 				err := validate.Schema(raw)
 				assert.NoError(t, err, "%s %s", name, raw)
 			}

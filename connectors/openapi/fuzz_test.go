@@ -64,11 +64,16 @@ func TestOpenAPIMutations(t *testing.T) {
 
 // anyValues are what a mistaken author may have written.
 var anyValues = []string{
-	`null`, `true`, `false`, `0`, `-1`, `1e999`, `12345678901234567890`, `""`, `"x"`, `"string"`, `"object"`, `"array"`, `"path"`, `"query"`, `"header"`,
-	`"cookie"`, `"body"`, `"formData"`, `"deepObject"`, `"matrix"`, `"#"`, `"#/"`, `"#/paths"`, `"#/components/schemas/User"`, `"#/definitions/Pet"`, `"/{a}/{b}"`,
-	`"{"`, `"\u0000"`, `"\ud800"`, `"(?<a"`, `[]`, `[null]`, `[[]]`, `[{}]`, `{}`, `{"$ref":"#"}`, `{"$ref":"#/components/schemas/Node"}`, `{"$ref":7}`,
-	`{"type":"object","properties":{"a":{"readOnly":true}},"required":["a"]}`, `{"allOf":[{"$ref":"#/components/schemas/User"},null]}`,
-	`{"type":["string","null"],"nullable":true,"enum":[1]}`, `{"":{"":{}}}`, `{"*/*":{}}`, `{"multipart/form-data":{"encoding":{"a":{"style":"x"}}}}`, `{"get":{}}`,
+	`null`, `true`, `false`, `0`, `-1`, `1e999`, `12345678901234567890`, `""`, `"x"`, `"string"`, `"object"`, `"array"`,
+	`"path"`, `"query"`, `"header"`,
+	`"cookie"`, `"body"`, `"formData"`, `"deepObject"`, `"matrix"`, `"#"`, `"#/"`, `"#/paths"`,
+	`"#/components/schemas/User"`, `"#/definitions/Pet"`, `"/{a}/{b}"`,
+	`"{"`, `"\u0000"`, `"\ud800"`, `"(?<a"`, `[]`, `[null]`, `[[]]`, `[{}]`, `{}`, `{"$ref":"#"}`,
+	`{"$ref":"#/components/schemas/Node"}`, `{"$ref":7}`,
+	`{"type":"object","properties":{"a":{"readOnly":true}},"required":["a"]}`,
+	`{"allOf":[{"$ref":"#/components/schemas/User"},null]}`,
+	`{"type":["string","null"],"nullable":true,"enum":[1]}`, `{"":{"":{}}}`, `{"*/*":{}}`,
+	`{"multipart/form-data":{"encoding":{"a":{"style":"x"}}}}`, `{"get":{}}`,
 }
 
 // mutated changes some values of a document.
@@ -132,11 +137,14 @@ func exercise(t *testing.T, data []byte) {
 	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 		assert.Equal(t, "h", r.URL.Host)
 		assert.True(t, strings.HasPrefix(r.URL.EscapedPath(), "/base/"), r.URL.String())
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 	})
-	c := New("api", Options{Data: data, BaseURL: "http://h/base", Transport: transport, Credentials: map[string]Credential{
-		"petstore_auth": {Token: "t"}, "api_key": {Token: "t"}, "basicAuth": {Username: "u"}, "oauth": {ClientID: "c", TokenURL: "http://127.0.0.1:1"},
-	}})
+	c := New("api", Options{Data: data, BaseURL: "http://h/base", Transport: transport,
+		Credentials: map[string]Credential{
+			"petstore_auth": {Token: "t"}, "api_key": {Token: "t"}, "basicAuth": {Username: "u"},
+			"oauth": {ClientID: "c", TokenURL: "http://127.0.0.1:1"},
+		}})
 	if len(data) == 0 {
 		return
 	}
@@ -248,7 +256,8 @@ func keyOf(text string) string {
 
 // FuzzOpenAPIJSON compares reading in place with encoding/json.
 func FuzzOpenAPIJSON(f *testing.F) {
-	for _, text := range []string{`{}`, `[]`, `{"a":[1,{"b":"\"}"}],"":null}`, ` [ true , "\u00fc" ] `, `"x"`, `-1.5e3`, `{"a":1,"a":2}`} {
+	for _, text := range []string{`{}`, `[]`, `{"a":[1,{"b":"\"}"}],"":null}`, ` [ true , "\u00fc" ] `, `"x"`, `-1.5e3`,
+		`{"a":1,"a":2}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -52,7 +52,8 @@ func measure(t *testing.T, file string) {
 
 	began = time.Now()
 	defs := large.Definitions()
-	t.Logf("definitions: %.1f MB in %v; %.1f MB kept", float64(len(defs))/1e6, time.Since(began).Round(time.Millisecond), heap()-before)
+	t.Logf("definitions: %.1f MB in %v; %.1f MB kept", float64(len(defs))/1e6,
+		time.Since(began).Round(time.Millisecond), heap()-before)
 
 	began = time.Now()
 	size := 0
@@ -160,8 +161,10 @@ func TestOpenAPIStripe(t *testing.T) {
 		{"GetCustomers", `{"limit":2,"created":{"gte":1},"expand":["data.subscriptions"]}`, `"object":"list"`},
 		{"PostCustomers", `{"body":{"name":"Ä & Co","metadata":{"a[b]":"c"},"address":{"city":"Bonn"},"preferred_locales":["de","en"],"tax":{"ip_address":""}}}`, `"object":"customer"`},
 		{"GetCustomersCustomer", `{"customer":"cus_123"}`, `"object":"customer"`},
-		{"PostPaymentIntents", `{"body":{"amount":1099,"currency":"eur","payment_method_types":["card"],"transfer_data":{"destination":"acct_1"}}}`, `"object":"payment_intent"`},
-		{"PostSubscriptions", `{"body":{"customer":"cus_1","items":[{"price":"price_1","quantity":2},{"price":"price_2"}],"expand":["latest_invoice"]}}`, `"object":"subscription"`},
+		{"PostPaymentIntents",
+			`{"body":{"amount":1099,"currency":"eur","payment_method_types":["card"],"transfer_data":{"destination":"acct_1"}}}`, `"object":"payment_intent"`},
+		{"PostSubscriptions",
+			`{"body":{"customer":"cus_1","items":[{"price":"price_1","quantity":2},{"price":"price_2"}],"expand":["latest_invoice"]}}`, `"object":"subscription"`},
 		{"PostFiles", `{"body":{"purpose":"dispute_evidence","file":` + wireABC + `}}`, `"object":"file"`},
 		{"DeleteCustomersCustomer", `{"customer":"cus_123"}`, `"deleted":true`},
 	} {

@@ -21,8 +21,9 @@ func readFields(media *openapi3.MediaType) map[string]*formField {
 	for name, encoding := range media.Encoding {
 		method := encoding.SerializationMethod()
 		fields[name] = &formField{
-			contentType: encoding.ContentType, style: method.Style, explode: method.Explode, allowReserved: encoding.AllowReserved,
-			styled: encoding.Style != "" || encoding.Explode != nil || encoding.AllowReserved,
+			contentType: encoding.ContentType, style: method.Style, explode: method.Explode,
+			allowReserved: encoding.AllowReserved,
+			styled:        encoding.Style != "" || encoding.Explode != nil || encoding.AllowReserved,
 		}
 	}
 	if media.Schema == nil || media.Schema.Value == nil {

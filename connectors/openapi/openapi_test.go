@@ -30,7 +30,8 @@ func TestOpenAPIScenario05(t *testing.T) {
 	set, _ := fixtureAPI(t)
 	assert.JSONEq(t, `{"got":{"path":"/users/1","method":"GET","params":{"tenant":"t"}}}`,
 		mustCallAPI(t, set, "get_user", `{"id":"1","tenant":"t"}`))
-	assert.JSONEq(t, `{"type":"string"}`, string(rawjson.Path(largeAPI(t, "get_user").InputSchema, "properties", "tenant")))
+	assert.JSONEq(t, `{"type":"string"}`,
+		string(rawjson.Path(largeAPI(t, "get_user").InputSchema, "properties", "tenant")))
 }
 
 // The scenario api-06: a missing path parameter is refused before anything is sent.
@@ -67,7 +68,8 @@ func largeAPI(t testing.TB, name string) connectors.Method {
 
 func TestOpenAPICatalogue(t *testing.T) {
 	set, _ := fixtureAPI(t)
-	assert.Equal(t, []string{"request", "get_user", "put_usersid", "get_users", "request_2", "get_user_2", "sendForm", "putTree"}, connectorstest.MethodNames(set, "api"))
+	assert.Equal(t, []string{"request", "get_user", "put_usersid", "get_users", "request_2", "get_user_2", "sendForm",
+		"putTree"}, connectorstest.MethodNames(set, "api"))
 	for name, want := range map[string]struct {
 		origin, description string
 		class               connectors.Class
@@ -112,7 +114,8 @@ func TestOpenAPISchemas(t *testing.T) {
 		string(put.InputSchema))
 	user := `{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"boss":{"$ref":"#/$defs/User"},"ext":{},"missing":{}}}`
 	assert.JSONEq(t, user, string(rawjson.Path(put.Arguments(), "$defs", "User")), "complete")
-	assert.JSONEq(t, `{"$defs":{"User":`+user+`,"Node":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/Node"}}}}}}`,
+	assert.JSONEq(t, `{"$defs":{"User":`+
+		user+`,"Node":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/Node"}}}}}}`,
 		string(largeFixture(t).Definitions()))
 	var names []string
 	for name := range rawjson.Members(rawjson.Path(largeFixture(t).Definitions(), "$defs", "User", "properties")) {
@@ -130,16 +133,19 @@ func TestOpenAPIWithoutBody(t *testing.T) {
 func TestOpenAPIUnknownParameters(t *testing.T) {
 	set, server := fixtureAPI(t)
 	for args, want := range map[string]string{
-		`{"id":1,"verbos":true}`: "Invalid arguments for api.get_user: verbos: not a known parameter, did you mean verbose?",
-		`{"id":1,"zzzzz":true}`:  "Invalid arguments for api.get_user: zzzzz: not a known parameter",
-		`{"id":1,"page":"x"}`:    "Invalid arguments for api.get_user: page: expected integer, but got string",
-		`[]`:                     "Invalid arguments for api.get_user: expected object, but got array",
+		`{"id":1,"verbos":true}`: "Invalid arguments for api.get_user: verbos: not a known parameter, did you mean " +
+			"verbose?",
+		`{"id":1,"zzzzz":true}`: "Invalid arguments for api.get_user: zzzzz: not a known parameter",
+		`{"id":1,"page":"x"}`:   "Invalid arguments for api.get_user: page: expected integer, but got string",
+		`[]`:                    "Invalid arguments for api.get_user: expected object, but got array",
 	} {
 		_, err := callAPI(t, set, "get_user", args)
 		assert.EqualError(t, err, want)
 	}
 	_, err := callAPI(t, set, "putTree", `{"kids":[]}`)
-	assert.EqualError(t, err, "Invalid arguments for api.putTree: kids: not a known parameter; the members of the body go into the property body")
+	assert.EqualError(t, err,
+		"Invalid arguments for api.putTree: kids: not a known parameter; the members of the body go into the "+
+			"property body")
 	assert.Empty(t, server.all())
 }
 
@@ -150,7 +156,8 @@ func TestOpenAPISpec(t *testing.T) {
 	b, err := set.Lookup("api", "spec")
 	require.NoError(t, err)
 	assert.Equal(t, connectors.Read, b.Class)
-	assert.NotContains(t, connectorstest.MethodNames(openAPISet(t, Options{Data: readTestdata(t, "api.json")}), "api"), "request")
+	assert.NotContains(t, connectorstest.MethodNames(openAPISet(t, Options{Data: readTestdata(t, "api.json")}), "api"),
+		"request")
 }
 
 func TestOpenAPIRawRequest(t *testing.T) {
@@ -222,7 +229,8 @@ func TestOpenAPINames(t *testing.T) {
 	c := New("api", Options{Data: data})
 	set := connectorstest.NewSet(t, nil, c)
 	require.NoError(t, set.Err("api"))
-	assert.Equal(t, []string{"x", "x_2", "x_3", "then_2", "class_", "head_a", "_", "__2", "spec_2"}, connectorstest.MethodNames(set, "api"))
+	assert.Equal(t, []string{"x", "x_2", "x_3", "then_2", "class_", "head_a", "_", "__2", "spec_2"},
+		connectorstest.MethodNames(set, "api"))
 	assert.Equal(t, []string{
 		`OpenAPI connector "api": GET /broken is left out: it is not an object`,
 		`OpenAPI connector "api": the path /worse is left out: it is not an object`,
@@ -237,8 +245,10 @@ func TestOpenAPINames(t *testing.T) {
 
 func TestOpenAPIRulesMatchOrigins(t *testing.T) {
 	yes := true
-	set, err := connectors.NewSet(t.Context(), []connectors.Connector{New("api", Options{Data: readTestdata(t, "api.json")})},
-		map[string][]connectors.Rule{"api": {{Pattern: "PUT /users/*", RequiresApproval: &yes}, {Pattern: "get-user", Rename: "user"}}})
+	set, err := connectors.NewSet(t.Context(),
+		[]connectors.Connector{New("api", Options{Data: readTestdata(t, "api.json")})},
+		map[string][]connectors.Rule{"api": {{Pattern: "PUT /users/*", RequiresApproval: &yes},
+			{Pattern: "get-user", Rename: "user"}}})
 	require.NoError(t, err)
 	put, err := set.Lookup("api", "put_usersid")
 	require.NoError(t, err)
@@ -260,6 +270,8 @@ func TestOpenAPIKeepsWhatDidNotChange(t *testing.T) {
 }
 
 func TestOpenAPIVerbs(t *testing.T) {
-	set := connectorstest.NewSet(t, nil, New("api", Options{Data: readTestdata(t, "api.json"), Verbs: []string{"GET", "put"}}))
-	assert.Equal(t, []string{"get_user", "put_usersid", "get_users", "get_user_2"}, connectorstest.MethodNames(set, "api"))
+	set := connectorstest.NewSet(t, nil,
+		New("api", Options{Data: readTestdata(t, "api.json"), Verbs: []string{"GET", "put"}}))
+	assert.Equal(t, []string{"get_user", "put_usersid", "get_users", "get_user_2"},
+		connectorstest.MethodNames(set, "api"))
 }

@@ -61,8 +61,9 @@ func readParameter(from *openapi3.Parameter) (*apiParameter, error) {
 		return nil, fmt.Errorf("%q in %q is no parameter", name, in)
 	}
 	p := &apiParameter{
-		name: from.Name, in: from.In, description: from.Description, required: from.Required, deprecated: from.Deprecated,
-		schema: from.Schema, style: method.Style, explode: method.Explode, allowReserved: from.AllowReserved,
+		name: from.Name, in: from.In, description: from.Description, required: from.Required,
+		deprecated: from.Deprecated,
+		schema:     from.Schema, style: method.Style, explode: method.Explode, allowReserved: from.AllowReserved,
 	}
 	p.segments, _ = from.Extensions["x-multi-segment"].(bool)
 	if list, ok := collection(from.Extensions); ok {

@@ -85,7 +85,8 @@ func (p *apiPlan) completePath(list []*apiParameter) (kept []*apiParameter) {
 			p.warn("the path's {%s} is not among the parameters: it is taken for a required string", name)
 			delete(variables, name)
 			schema := openapi3.NewSchemaRef("", openapi3.NewStringSchema())
-			kept = append(kept, &apiParameter{name: name, in: inPath, required: true, style: styleSimple, schema: schema})
+			kept = append(kept, &apiParameter{name: name, in: inPath, required: true, style: styleSimple,
+				schema: schema})
 		}
 	}
 	return kept

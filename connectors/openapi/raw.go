@@ -17,7 +17,8 @@ func (c *apiCatalogue) ownMethods() (list []connectors.Method) {
 	if c.api.opts.ExposeSpec {
 		list = append(list, connectors.Method{
 			Name: "spec", Class: connectors.Read, Description: "Get the OpenAPI document.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{}}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
+			InputSchema:  json.RawMessage(`{"type":"object","properties":{}}`),
+			OutputSchema: json.RawMessage(`{"type":"object"}`),
 			Execute: func(connectors.Context, json.RawMessage) (any, error) {
 				return wire.TagBigInts(c.api.secrets.json(c.spec)), nil
 			},
@@ -25,7 +26,8 @@ func (c *apiCatalogue) ownMethods() (list []connectors.Method) {
 	}
 	if c.api.opts.RawRequest {
 		list = append(list, connectors.Method{
-			Name: "request", Class: connectors.Write, Timeout: c.api.opts.Timeout, InputSchema: json.RawMessage(rawRequestSchema),
+			Name: "request", Class: connectors.Write, Timeout: c.api.opts.Timeout,
+			InputSchema: json.RawMessage(rawRequestSchema),
 			Description: "Send any request to the API, where no other method fits.", Execute: c.executeRaw,
 		})
 	}
@@ -105,7 +107,8 @@ func setRawPath(r *web.Request, path string) error {
 }
 
 // connectionHeaders belong to the connection, not to the request.
-var connectionHeaders = words.Set(`connection content-length host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade`)
+var connectionHeaders = words.Set(
+	`connection content-length host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade`)
 
 func setRawHeaders(r *web.Request, headers []byte) error {
 	for name, raw := range rawjson.Members(headers) {

@@ -158,7 +158,8 @@ func referable(component string, of shape) shape {
 		case !ok || !rawjson.IsObject(to.raw):
 			return leftOut(missingReason(ref))
 		case ref != "" && component != "" && r.version != swagger2 && to.file == r.first:
-			if name, ok := strings.CutPrefix(to.pointer, "/components/"+component+"/"); ok && !strings.Contains(name, "/") {
+			if name, ok := strings.CutPrefix(to.pointer, "/components/"+component+"/"); ok &&
+				!strings.Contains(name, "/") {
 				return reference(component, pointerSteps.Replace(name))
 			}
 		}

@@ -178,7 +178,8 @@ func (p *apiPlan) writeBody(r *web.Request, given map[string][]byte) error {
 	if chosen := rawjson.Text(given[typeProperty]); chosen != "" && len(p.media) > 1 {
 		i := slices.IndexFunc(p.media, func(m *apiMedia) bool { return m.mediaType == chosen })
 		if i < 0 {
-			return connectors.InvalidArgumentf("%s: the body cannot be sent as %s", typeProperty, words.Shorten(chosen, words.MaxValue))
+			return connectors.InvalidArgumentf("%s: the body cannot be sent as %s", typeProperty,
+				words.Shorten(chosen, words.MaxValue))
 		}
 		media = p.media[i]
 	}

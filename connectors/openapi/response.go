@@ -56,8 +56,9 @@ func (c *apiCall) readBody(ctx context.Context, response *http.Response) ([]byte
 	case err == nil:
 		return data, nil
 	case !errors.Is(err, web.ErrTooLarge):
-		return nil, c.lost(ctx, c.catalogue.api.secrets.text(fmt.Sprintf("%s.%s: the server answered %d, but the answer broke off: %v",
-			c.catalogue.api.name, c.name, response.StatusCode, err)))
+		return nil, c.lost(ctx,
+			c.catalogue.api.secrets.text(fmt.Sprintf("%s.%s: the server answered %d, but the answer broke off: %v",
+				c.catalogue.api.name, c.name, response.StatusCode, err)))
 	}
 	err = fmt.Errorf("the answer is larger than %d bytes: ask for less, by a filter or page by page", limit)
 	if c.class != connectors.Read {

@@ -23,7 +23,8 @@ func (c *apiCatalogue) baseURL(op *apiOperation) (*url.URL, error) {
 			return u, nil
 		}
 	}
-	return nil, fmt.Errorf("the document of connector %q names no server that requests can be sent to: set its base URL", c.api.name)
+	return nil, fmt.Errorf("the document of connector %q names no server that requests can be sent to: set its "+
+		"base URL", c.api.name)
 }
 
 // locate makes a server's URL absolute by the place of the document.
@@ -65,7 +66,8 @@ func (c *apiCatalogue) fillServer(server *openapi3.Server) (string, error) {
 			value, ok = variable.Default, true
 		}
 		if !ok {
-			return "", fmt.Errorf("the server URL of connector %q has the variable %q, which has no value: set its server variables or its base URL",
+			return "", fmt.Errorf("the server URL of connector %q has the variable %q, which has no value: set its "+
+				"server variables or its base URL",
 				c.api.name, match[1])
 		}
 		text = strings.ReplaceAll(text, match[0], value)

@@ -39,7 +39,8 @@ func record(t testing.TB, handler http.HandlerFunc) *recorder {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		body, _ := io.ReadAll(request.Body)
 		r.mu.Lock()
-		r.requests = append(r.requests, seen{request.Method, request.URL.EscapedPath(), request.URL.RawQuery, request.Header, string(body)})
+		r.requests = append(r.requests,
+			seen{request.Method, request.URL.EscapedPath(), request.URL.RawQuery, request.Header, string(body)})
 		r.mu.Unlock()
 		if handler != nil {
 			request.Body = io.NopCloser(strings.NewReader(string(body)))

@@ -40,7 +40,8 @@ func (o Options) check(connector string) error {
 	for _, headers := range []map[string]string{o.Headers, o.DocumentHeaders} {
 		for name, value := range headers {
 			if !validHeader(name, value) {
-				return connectors.ConfigErrorf("OpenAPI connector %q has the header %q, which HTTP cannot carry.", connector, name)
+				return connectors.ConfigErrorf("OpenAPI connector %q has the header %q, which HTTP cannot carry.",
+					connector, name)
 			}
 		}
 	}

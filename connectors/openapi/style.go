@@ -131,7 +131,8 @@ func (p *apiParameter) inHeader(raw []byte) string {
 
 // field is how the parameter would be written as a member of a form.
 func (p *apiParameter) field() *formField {
-	return &formField{style: p.style, explode: p.explode, separator: p.separator, allowReserved: p.allowReserved, styled: true}
+	return &formField{style: p.style, explode: p.explode, separator: p.separator, allowReserved: p.allowReserved,
+		styled: true}
 }
 
 // pairs writes a value as the members of a query, a form or a cookie.

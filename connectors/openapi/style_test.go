@@ -204,7 +204,8 @@ func parsedPairs(t testing.TB, style string, explode bool, kind string, pairs []
 	separators := map[string]string{styleForm: ",", styleSpace: "%20", stylePipe: "%7C"}
 	switch {
 	case style == styleDeep && kind == objectKind:
-		return parsedMembers(names, values, func(name string) string { return strings.TrimSuffix(strings.TrimPrefix(name, "p["), "]") })
+		return parsedMembers(names, values,
+			func(name string) string { return strings.TrimSuffix(strings.TrimPrefix(name, "p["), "]") })
 	case explode && kind == objectKind:
 		return parsedMembers(names, values, func(name string) string { return name })
 	case !explode && kind != scalarKind:
@@ -312,7 +313,8 @@ func randomValue(random *rand.Rand, kind, alphabet string) string {
 	case listKind:
 		value = []string{word(), word()}
 	case objectKind:
-		value = map[string]string{"a" + strconv.Itoa(random.IntN(9)): word(), "b-" + strconv.Itoa(random.IntN(9)): word()}
+		value = map[string]string{"a" + strconv.Itoa(random.IntN(9)): word(),
+			"b-" + strconv.Itoa(random.IntN(9)): word()}
 	}
 	raw, _ := json.Marshal(value)
 	return string(raw)
@@ -339,14 +341,18 @@ func checkRoundTrip(t testing.TB, in, style string, explode bool, kind, value st
 func TestOpenAPIScalarTexts(t *testing.T) {
 	server := record(t, nil)
 	for schema, values := range map[string]map[string]string{
-		`{"type":"string"}`:                             {`7`: "7", `true`: "true", `""`: "", `"a"`: "a", `1.50`: "1.50"},
-		`{"type":"integer"}`:                            {`9007199254740993`: "9007199254740993", `{"__codemode_bigint_v1__":"12345678901234567890"}`: "12345678901234567890", `-0`: "-0"},
+		`{"type":"string"}`: {`7`: "7", `true`: "true", `""`: "", `"a"`: "a",
+			`1.50`: "1.50"},
+		`{"type":"integer"}`: {`9007199254740993`: "9007199254740993",
+			`{"__codemode_bigint_v1__":"12345678901234567890"}`: "12345678901234567890", `-0`: "-0"},
 		`{"type":"boolean"}`:                            {`false`: "false"},
 		`{"type":"string","enum":["1","2"]}`:            {`1`: "1", `"2"`: "2"},
 		`{"anyOf":[{"type":"string"},{"type":"null"}]}`: {`5`: "5"},
 		`{}`: {`{"a":[1,{"b":null}]}`: "", `1e3`: "1e3"},
 	} {
-		set := openAPISet(t, Options{BaseURL: server.URL, Data: operation("get", "/x", `"parameters":[{"name":"p","in":"query","schema":`+schema+`}]`)})
+		set := openAPISet(t,
+			Options{BaseURL: server.URL,
+				Data: operation("get", "/x", `"parameters":[{"name":"p","in":"query","schema":`+schema+`}]`)})
 		for value, want := range values {
 			mustCallAPI(t, set, "op", `{"p":`+value+`}`)
 			query, err := url.ParseQuery(server.last(t).Query)
@@ -354,7 +360,10 @@ func TestOpenAPIScalarTexts(t *testing.T) {
 			assert.Equal(t, want, query.Get("p"), "%s %s", schema, value)
 		}
 	}
-	set := openAPISet(t, Options{BaseURL: server.URL, Data: operation("get", "/x", `"parameters":[{"name":"p","in":"query","schema":{"type":"array","items":{"type":"string"}}}]`)})
+	set := openAPISet(t,
+		Options{BaseURL: server.URL,
+			Data: operation("get", "/x",
+				`"parameters":[{"name":"p","in":"query","schema":{"type":"array","items":{"type":"string"}}}]`)})
 	mustCallAPI(t, set, "op", `{"p":[1,true,"x"]}`)
 	assert.Equal(t, "p=1&p=true&p=x", server.last(t).Query)
 	_, err := callAPI(t, set, "op", `{"p":[{}]}`)
@@ -364,28 +373,48 @@ func TestOpenAPIScalarTexts(t *testing.T) {
 func TestOpenAPIParameterForms(t *testing.T) {
 	server := record(t, nil)
 	for _, c := range []struct{ name, path, parameters, args, wantPath, wantQuery string }{
-		{"content", "/x", `{"name":"f","in":"query","content":{"application/json":{"schema":{"type":"object"}}}}`, `{"f":{"a":[1]}}`, "/x", "f=%7B%22a%22%3A%5B1%5D%7D"},
-		{"allowReserved", "/x", `{"name":"u","in":"query","allowReserved":true,"schema":{"type":"string"}}`, `{"u":"http://h/?a=b&c#d%20%zz+"}`, "/x", "u=http://h/?a=b%26c%23d%20%25zz%2B"},
-		{"deep object with lists", "/x", `{"name":"d","in":"query","style":"deepObject","explode":true,"schema":{"type":"object"}}`,
-			`{"d":{"a":{"b":[1,{"c":"x y"}]},"n":null}}`, "/x", "d%5Ba%5D%5Bb%5D%5B0%5D=1&d%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=x%20y&d%5Bn%5D="},
-		{"deep scalar", "/x", `{"name":"created","in":"query","style":"deepObject","explode":true,"schema":{"anyOf":[{"type":"object"},{"type":"integer"}]}}`, `{"created":5}`, "/x", "created=5"},
-		{"empty list", "/x", `{"name":"a","in":"query","schema":{"type":"array"}},{"name":"b","in":"query","explode":false,"schema":{"type":"array"}}`, `{"a":[],"b":[]}`, "/x", ""},
-		{"null is absent", "/x", `{"name":"a","in":"query","schema":{"type":"string","nullable":true}}`, `{"a":null}`, "/x", ""},
-		{"nested in a list is JSON", "/x", `{"name":"a","in":"query","schema":{"type":"array"}}`, `{"a":[{"k":1},[2]]}`, "/x", "a=%7B%22k%22%3A1%7D&a=%5B2%5D"},
-		{"brackets in names", "/x", `{"name":"ids[]","in":"query","schema":{"type":"array"}}`, `{"ids[]":[1,2]}`, "/x", "ids%5B%5D=1&ids%5B%5D=2"},
-		{"several segments", "/c/{path}/z", `{"name":"path","in":"path","required":true,"x-multi-segment":true,"schema":{"type":"string"}}`, `{"path":"a b/c?d"}`, "/c/a%20b/c%3Fd/z", ""},
-		{"two in one segment", "/{a}.{b}", `{"name":"a","in":"path","schema":{"type":"string"}},{"name":"b","in":"path","schema":{"type":"string"}}`, `{"a":"{b}","b":"y"}`, "/%7Bb%7D.y", ""},
-		{"fragment and query in the path", "/#Action=Run", `{"name":"Action","in":"query","schema":{"type":"string"}}`, `{"Action":"Run"}`, "/", "Action=Run"},
-		{"query in the path", "/x?v=1", `{"name":"a","in":"query","schema":{"type":"string"}}`, `{"a":"b"}`, "/x", "v=1&a=b"},
+		{"content", "/x", `{"name":"f","in":"query","content":{"application/json":{"schema":{"type":"object"}}}}`,
+			`{"f":{"a":[1]}}`, "/x", "f=%7B%22a%22%3A%5B1%5D%7D"},
+		{"allowReserved", "/x", `{"name":"u","in":"query","allowReserved":true,"schema":{"type":"string"}}`,
+			`{"u":"http://h/?a=b&c#d%20%zz+"}`, "/x", "u=http://h/?a=b%26c%23d%20%25zz%2B"},
+		{"deep object with lists", "/x",
+			`{"name":"d","in":"query","style":"deepObject","explode":true,"schema":{"type":"object"}}`,
+			`{"d":{"a":{"b":[1,{"c":"x y"}]},"n":null}}`, "/x",
+			"d%5Ba%5D%5Bb%5D%5B0%5D=1&d%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=x%20y&d%5Bn%5D="},
+		{"deep scalar", "/x",
+			`{"name":"created","in":"query","style":"deepObject","explode":true,"schema":{"anyOf":[{"type":"object"},{"type":"integer"}]}}`, `{"created":5}`, "/x", "created=5"},
+		{"empty list", "/x",
+			`{"name":"a","in":"query","schema":{"type":"array"}},{"name":"b","in":"query","explode":false,"schema":{"type":"array"}}`, `{"a":[],"b":[]}`, "/x", ""},
+		{"null is absent", "/x", `{"name":"a","in":"query","schema":{"type":"string","nullable":true}}`, `{"a":null}`,
+			"/x", ""},
+		{"nested in a list is JSON", "/x", `{"name":"a","in":"query","schema":{"type":"array"}}`, `{"a":[{"k":1},[2]]}`,
+			"/x", "a=%7B%22k%22%3A1%7D&a=%5B2%5D"},
+		{"brackets in names", "/x", `{"name":"ids[]","in":"query","schema":{"type":"array"}}`, `{"ids[]":[1,2]}`,
+			"/x", "ids%5B%5D=1&ids%5B%5D=2"},
+		{"several segments", "/c/{path}/z",
+			`{"name":"path","in":"path","required":true,"x-multi-segment":true,"schema":{"type":"string"}}`,
+			`{"path":"a b/c?d"}`, "/c/a%20b/c%3Fd/z", ""},
+		{"two in one segment", "/{a}.{b}",
+			`{"name":"a","in":"path","schema":{"type":"string"}},{"name":"b","in":"path","schema":{"type":"string"}}`,
+			`{"a":"{b}","b":"y"}`, "/%7Bb%7D.y", ""},
+		{"fragment and query in the path", "/#Action=Run", `{"name":"Action","in":"query","schema":{"type":"string"}}`,
+			`{"Action":"Run"}`, "/", "Action=Run"},
+		{"query in the path", "/x?v=1", `{"name":"a","in":"query","schema":{"type":"string"}}`, `{"a":"b"}`,
+			"/x", "v=1&a=b"},
 		{"undeclared variable", "/x/{id}", ``, `{"id":5}`, "/x/5", ""},
-		{"same name twice", "/x/{id}", `{"name":"id","in":"path","schema":{"type":"string"}},{"name":"id","in":"query","schema":{"type":"string"}}`, `{"id":"p","id_query":"q"}`, "/x/p", "id=q"},
-		{"a body and one called so", "/x", `{"name":"body","in":"query","schema":{"type":"string"}}],"requestBody":{"content":{"text/plain":{}}},"tags":[`, `{"body_query":"q","body":"b"}`, "/x", "body=q"},
-		{"called body", "/x", `{"name":"body","in":"query","schema":{"type":"string"}}`, `{"body":"q"}`, "/x", "body=q"},
+		{"same name twice", "/x/{id}",
+			`{"name":"id","in":"path","schema":{"type":"string"}},{"name":"id","in":"query","schema":{"type":"string"}}`, `{"id":"p","id_query":"q"}`, "/x/p", "id=q"},
+		{"a body and one called so", "/x",
+			`{"name":"body","in":"query","schema":{"type":"string"}}],"requestBody":{"content":{"text/plain":{}}},"tags":[`, `{"body_query":"q","body":"b"}`, "/x", "body=q"},
+		{"called body", "/x", `{"name":"body","in":"query","schema":{"type":"string"}}`, `{"body":"q"}`, "/x",
+			"body=q"},
 		{"no slash", "x", ``, `{}`, "/x", ""},
-		{"invalid style", "/x", `{"name":"a","in":"query","style":"matrix","schema":{"type":"string"}}`, `{"a":"b"}`, "/x", "a=b"},
+		{"invalid style", "/x", `{"name":"a","in":"query","style":"matrix","schema":{"type":"string"}}`, `{"a":"b"}`,
+			"/x", "a=b"},
 		{"unusual path", "/a(b)/c:d/e@f/[g]/~h/ü", ``, `{}`, "/a(b)/c:d/e@f/[g]/~h/%C3%BC", ""},
 	} {
-		set := openAPISet(t, Options{BaseURL: server.URL, Data: operation("get", c.path, `"parameters":[`+c.parameters+`]`)})
+		set := openAPISet(t,
+			Options{BaseURL: server.URL, Data: operation("get", c.path, `"parameters":[`+c.parameters+`]`)})
 		mustCallAPI(t, set, "op", c.args)
 		got := server.last(t)
 		assert.Equal(t, c.wantPath, got.Path, c.name)

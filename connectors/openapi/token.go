@@ -60,7 +60,8 @@ func (t *tokenSource) get(ctx context.Context, refused string) (string, error) {
 	}
 	token, lifetime, err := t.fetch(ctx)
 	if err != nil {
-		return "", &web.UnsentError{Text: t.api.secrets.text(fmt.Sprintf("no token for the security scheme %q: %v", t.name, err))}
+		return "", &web.UnsentError{Text: t.api.secrets.text(fmt.Sprintf("no token for the security scheme %q: %v",
+			t.name, err))}
 	}
 	t.api.secrets.add(token)
 	t.token, t.expires = token, time.Time{}
@@ -81,7 +82,8 @@ func (t *tokenSource) fetch(ctx context.Context) (token string, lifetime time.Du
 	}
 	token, lifetime, err = t.ask(ctx, form, true)
 	var refused *tokenRefusal
-	if errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusUnauthorized) {
+	if errors.As(err, &refused) &&
+		(refused.status == http.StatusBadRequest || refused.status == http.StatusUnauthorized) {
 		form.Set("client_id", t.credential.ClientID)
 		form.Set("client_secret", t.credential.ClientSecret)
 		return t.ask(ctx, form, false)

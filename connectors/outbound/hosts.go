@@ -31,13 +31,16 @@ func parseOutboundHost(entry string) (host, error) {
 		text = "https://" + text
 	}
 	at, err := url.Parse(text)
-	if err != nil || web.DefaultPorts[at.Scheme] == "" || at.Hostname() == "" || at.User != nil || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.Fragment != "" {
-		return host{}, connectors.ConfigErrorf("%q is not a host: write api.example.com, *.example.com, api.example.com:8443 or http://127.0.0.1:9000", entry)
+	if err != nil || web.DefaultPorts[at.Scheme] == "" || at.Hostname() == "" || at.User != nil ||
+		strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.Fragment != "" {
+		return host{}, connectors.ConfigErrorf("%q is not a host: write api.example.com, *.example.com, "+
+			"api.example.com:8443 or http://127.0.0.1:9000", entry)
 	}
 	h := host{scheme: at.Scheme, name: hostName(at), port: portOf(at)}
 	h.name, h.below = strings.CutPrefix(h.name, "*.")
 	if strings.Contains(h.name, "*") || h.below && !strings.Contains(h.name, ".") {
-		return host{}, connectors.ConfigErrorf(`%q is too wide for a host: only "*." before a name of two parts or more stands for others`, entry)
+		return host{}, connectors.ConfigErrorf(
+			`%q is too wide for a host: only "*." before a name of two parts or more stands for others`, entry)
 	}
 	return h, nil
 }

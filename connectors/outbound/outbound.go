@@ -72,7 +72,8 @@ func (c *outbound) Name() string { return Name }
 func (c *outbound) Close() error { c.client.Close(); return nil }
 
 func (c *outbound) Instructions() string {
-	return "fetch(url, init) reaches " + strings.Join(c.opts.Hosts, ", ") + ", and calls outbound.get, outbound.post and so on; no other host can be reached."
+	return "fetch(url, init) reaches " + strings.Join(c.opts.Hosts, ", ") +
+		", and calls outbound.get, outbound.post and so on; no other host can be reached."
 }
 
 func (c *outbound) Methods(context.Context) ([]connectors.Method, error) {
@@ -95,16 +96,20 @@ const outboundInput = `"url":{"type":"string"},"headers":{"type":"object","addit
 
 func (c *outbound) method(verb string) connectors.Method {
 	m := connectors.Method{
-		Name: strings.ToLower(verb), Description: "Send a " + verb + " request to an allowed host.", Class: connectors.Write, ClassFrom: verb, Timeout: c.timeout(),
-		InputSchema: json.RawMessage(`{"type":"object","properties":{` + outboundInput + `,"body":{"type":"string","description":"Text, or bytes"}},"required":["url"],"additionalProperties":false}`),
-		OutputSchema: json.RawMessage(`{"type":"object","properties":{"status":{"type":"number"},"statusText":{"type":"string"},"url":{"type":"string"},` +
-			`"headers":{"type":"array","items":{"type":"array","items":{"type":"string"}}},"body":{"type":"string","description":"Text, or bytes; missing when there is none"}},` +
-			`"required":["status","statusText","url","headers"]}`),
+		Name: strings.ToLower(verb), Description: "Send a " + verb + " request to an allowed host.",
+		Class: connectors.Write, ClassFrom: verb, Timeout: c.timeout(),
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + outboundInput +
+			`,"body":{"type":"string","description":"Text, or bytes"}},"required":["url"],"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(
+			`{"type":"object","properties":{"status":{"type":"number"},"statusText":{"type":"string"},"url":{"type":"string"},` +
+				`"headers":{"type":"array","items":{"type":"array","items":{"type":"string"}}},"body":{"type":"string","description":"Text, or bytes; missing when there is none"}},` +
+				`"required":["status","statusText","url","headers"]}`),
 		Execute: func(ctx connectors.Context, args json.RawMessage) (any, error) { return c.send(ctx, verb, args) },
 	}
 	if web.ClassOfVerb(verb) == connectors.Read {
 		m.Class = connectors.Read
-		m.InputSchema = json.RawMessage(`{"type":"object","properties":{` + outboundInput + `},"required":["url"],"additionalProperties":false}`)
+		m.InputSchema = json.RawMessage(`{"type":"object","properties":{` + outboundInput +
+			`},"required":["url"],"additionalProperties":false}`)
 	}
 	return m
 }
@@ -134,10 +139,12 @@ func (c *outbound) request(verb string, args json.RawMessage) (*web.Request, err
 		return nil, connectors.InvalidArgumentf("url: it must not hold credentials")
 	}
 	if !slices.ContainsFunc(c.hosts, func(h host) bool { return h.allows(at) }) {
-		return nil, fmt.Errorf("%s://%s is not an allowed host; allowed: %s", at.Scheme, at.Host, strings.Join(c.opts.Hosts, ", "))
+		return nil, fmt.Errorf("%s://%s is not an allowed host; allowed: %s", at.Scheme, at.Host,
+			strings.Join(c.opts.Hosts, ", "))
 	}
 	base := &url.URL{Scheme: at.Scheme, Host: at.Host, RawQuery: at.RawQuery}
-	r := &web.Request{Verb: verb, Base: base, Path: at.EscapedPath(), Header: http.Header{"User-Agent": {web.UserAgent}}}
+	r := &web.Request{Verb: verb, Base: base, Path: at.EscapedPath(),
+		Header: http.Header{"User-Agent": {web.UserAgent}}}
 	for _, name := range slices.Sorted(maps.Keys(in.Headers)) {
 		if !setByUs(name) {
 			r.Header.Set(name, in.Headers[name])
@@ -153,7 +160,8 @@ func setByUs(name string) bool {
 	return ownHeaders[name] || strings.HasPrefix(name, "proxy-") || strings.HasPrefix(name, "sec-")
 }
 
-var ownHeaders = words.Set(`accept-encoding connection content-length date expect host keep-alive te trailer transfer-encoding upgrade via`)
+var ownHeaders = words.Set(
+	`accept-encoding connection content-length date expect host keep-alive te trailer transfer-encoding upgrade via`)
 
 func outboundBody(argument json.RawMessage) ([]byte, error) {
 	if len(argument) == 0 || string(argument) == "null" {
@@ -224,13 +232,17 @@ func (c *outbound) answer(ctx context.Context, class connectors.Class, response 
 	data, err := web.ReadLimited(response.Body, limit)
 	switch {
 	case errors.Is(err, web.ErrTooLarge) && class != connectors.Read:
-		return nil, &connectors.ResultError{Connector: Name, Method: strings.ToLower(response.Request.Method), Err: tooLargeAnswer(limit)}
+		return nil, &connectors.ResultError{Connector: Name, Method: strings.ToLower(response.Request.Method),
+			Err: tooLargeAnswer(limit)}
 	case errors.Is(err, web.ErrTooLarge):
 		return nil, tooLargeAnswer(limit)
 	case err != nil:
-		return nil, c.lost(ctx, class, fmt.Errorf("%s answered %d, but the answer broke off: %w", response.Request.URL.Host, response.StatusCode, err))
+		return nil, c.lost(ctx, class,
+			fmt.Errorf("%s answered %d, but the answer broke off: %w", response.Request.URL.Host, response.StatusCode,
+				err))
 	}
-	a := outboundAnswer{Status: response.StatusCode, StatusText: http.StatusText(response.StatusCode), URL: response.Request.URL.String(), Headers: [][2]string{}}
+	a := outboundAnswer{Status: response.StatusCode, StatusText: http.StatusText(response.StatusCode),
+		URL: response.Request.URL.String(), Headers: [][2]string{}}
 	for _, name := range slices.Sorted(maps.Keys(response.Header)) {
 		for _, value := range response.Header[name] {
 			a.Headers = append(a.Headers, [2]string{strings.ToLower(name), value})

@@ -26,7 +26,8 @@ func outboundServer(t *testing.T) *httptest.Server {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusTeapot)
-		_ = json.NewEncoder(w).Encode(map[string]any{"verb": r.Method, "query": r.URL.RawQuery, "body": string(body), "x": r.Header.Get("X-A"), "host": r.Host, "key": r.Header.Get("Idempotency-Key")})
+		_ = json.NewEncoder(w).Encode(map[string]any{"verb": r.Method, "query": r.URL.RawQuery, "body": string(body),
+			"x": r.Header.Get("X-A"), "host": r.Host, "key": r.Header.Get("Idempotency-Key")})
 	})
 	mux.HandleFunc("/bytes", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte{0xff, 0}) })
 	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1000)) })
@@ -79,10 +80,13 @@ func TestOutbound(t *testing.T) {
 	assert.Equal(t, "I'm a teapot", a.StatusText)
 	assert.Equal(t, site.URL+"/echo?a=b%20c", a.URL)
 	assert.Contains(t, a.Headers, [2]string{"content-type", "application/json"})
-	assert.JSONEq(t, `{"verb":"POST","query":"a=b%20c","body":"text","x":"1","host":"`+host+`","key":"k"}`, a.Body.(string))
-	assert.Contains(t, get("put", `{"url":"WEB/echo","body":{"__codemode_binary_v1__":"Uint8Array","data":"aGk="}}`).Body, `"body":"hi"`)
+	assert.JSONEq(t, `{"verb":"POST","query":"a=b%20c","body":"text","x":"1","host":"`+host+`","key":"k"}`,
+		a.Body.(string))
+	assert.Contains(t, get("put",
+		`{"url":"WEB/echo","body":{"__codemode_binary_v1__":"Uint8Array","data":"aGk="}}`).Body, `"body":"hi"`)
 	assert.Contains(t, get("get", `{"url":"WEB/echo"}`).Body, `"key":""`, "a read needs no key")
-	assert.Equal(t, map[string]any{"__codemode_binary_v1__": "Uint8Array", "data": "/wA="}, get("get", `{"url":"WEB/bytes"}`).Body)
+	assert.Equal(t, map[string]any{"__codemode_binary_v1__": "Uint8Array", "data": "/wA="},
+		get("get", `{"url":"WEB/bytes"}`).Body)
 	assert.Nil(t, get("head", `{"url":"WEB/echo"}`).Body)
 	here := get("get", `{"url":"WEB/here"}`)
 	assert.Equal(t, site.URL+"/echo?moved", here.URL)
@@ -94,12 +98,15 @@ func TestOutbound(t *testing.T) {
 
 func TestOutboundFailures(t *testing.T) {
 	site := outboundServer(t)
-	set := outboundSet(t, Options{Hosts: []string{site.URL, "http://127.0.0.1:1"}, MaxResponseBytes: 500, Timeout: 200 * time.Millisecond})
+	set := outboundSet(t,
+		Options{Hosts: []string{site.URL, "http://127.0.0.1:1"}, MaxResponseBytes: 500,
+			Timeout: 200 * time.Millisecond})
 	for _, c := range []struct {
 		method, url, want string
 		check             func(err error) bool
 	}{
-		{"get", "https://example.com/", "https://example.com is not an allowed host; allowed: " + site.URL + ", http://127.0.0.1:1", nil},
+		{"get", "https://example.com/",
+			"https://example.com is not an allowed host; allowed: " + site.URL + ", http://127.0.0.1:1", nil},
 		{"get", strings.Replace(site.URL, "http:", "https:", 1), "is not an allowed host", nil},
 		{"get", strings.Replace(site.URL, "//", "//user:pw@", 1), "it must not hold credentials", nil},
 		{"get", "file:///etc/passwd", "not the URL of a web server", nil},
@@ -135,9 +142,13 @@ func TestOutboundHosts(t *testing.T) {
 		yes   string
 		no    string
 	}{
-		{"api.example.com", "https://api.example.com/a https://API.example.com.:443/", "http://api.example.com https://example.com https://x.api.example.com https://api.example.com:444 https://api.example.com.evil.com"},
-		{"*.example.com", "https://a.example.com https://a.b.example.com", "https://example.com https://badexample.com"},
-		{"http://127.0.0.1:9000", "http://127.0.0.1:9000/x", "https://127.0.0.1:9000 http://127.0.0.2:9000 http://127.0.0.1"},
+		{"api.example.com", "https://api.example.com/a https://API.example.com.:443/",
+			"http://api.example.com https://example.com https://x.api.example.com https://api.example.com:444 " +
+				"https://api.example.com.evil.com"},
+		{"*.example.com", "https://a.example.com https://a.b.example.com",
+			"https://example.com https://badexample.com"},
+		{"http://127.0.0.1:9000", "http://127.0.0.1:9000/x",
+			"https://127.0.0.1:9000 http://127.0.0.2:9000 http://127.0.0.1"},
 		{"http://[::1]:9000/", "http://[::1]:9000", "http://[::2]:9000"},
 	} {
 		h, err := parseOutboundHost(c.entry)
@@ -150,7 +161,8 @@ func TestOutboundHosts(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "*", "*.com", "a.*.com", "ftp://a.com", "a.com/path", "u@a.com", "https://", "a b"} {
+	for _, bad := range []string{"", "*", "*.com", "a.*.com", "ftp://a.com", "a.com/path", "u@a.com", "https://",
+		"a b"} {
 		assert.Error(t, CheckHost(bad), bad)
 	}
 	_, err := connectors.NewSet(t.Context(), []connectors.Connector{New(Options{Hosts: []string{"*"}})}, nil)
@@ -160,8 +172,10 @@ func TestOutboundHosts(t *testing.T) {
 // A name may not lead into the network around the worker.
 func TestOutboundAddresses(t *testing.T) {
 	for address, want := range map[string]string{
-		"93.184.216.34:443": "", "[2606:2800:220:1::1]:443": "", "127.0.0.1:80": "inside", "10.0.0.8:443": "inside", "[fd00::1]:443": "inside",
-		"[::ffff:192.168.1.1]:443": "inside", "169.254.169.254:80": "never", "0.0.0.0:80": "never", "100.64.0.1:80": "never", "224.0.0.1:80": "never",
+		"93.184.216.34:443": "", "[2606:2800:220:1::1]:443": "", "127.0.0.1:80": "inside", "10.0.0.8:443": "inside",
+		"[fd00::1]:443":            "inside",
+		"[::ffff:192.168.1.1]:443": "inside", "169.254.169.254:80": "never", "0.0.0.0:80": "never",
+		"100.64.0.1:80": "never", "224.0.0.1:80": "never",
 		"[64:ff9b::7f00:1]:80": "never", "[fe80::1]:80": "never",
 	} {
 		assert.Equal(t, want == "", checkAddress(address, false) == nil, address)

@@ -18,7 +18,8 @@ type word struct {
 // without spaces are cut into pairs of characters.
 func WordsOf(s string) []word {
 	var list []word
-	for _, field := range strings.FieldsFunc(unaccented(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, field := range strings.FieldsFunc(unaccented(s),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if parts := splitCase(field); len(parts) > 1 {
 			list = append(list, word{parts, strings.ToLower(field)})
 		} else {
@@ -90,7 +91,8 @@ func pairs(s string) []string {
 		return []string{s}
 	}
 	runes := []rune(s)
-	if len(runes) < 3 || !unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+	if len(runes) < 3 ||
+		!unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
 		return []string{s}
 	}
 	list := make([]string, 0, len(runes)-1)
@@ -128,7 +130,8 @@ func singular(w string) string {
 	switch {
 	case strings.HasSuffix(w, "ies") && len(w) > 4:
 		return w[:len(w)-3] + "y"
-	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
+	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"),
+		strings.HasSuffix(w, "shes"):
 		return w[:len(w)-2]
 	case strings.HasSuffix(w, "ss"), strings.HasSuffix(w, "us"), strings.HasSuffix(w, "is"):
 		return w
@@ -141,7 +144,8 @@ func hasVowel(s string) bool { return strings.ContainsAny(s, "aeiouy") }
 // undouble makes stop of stopp, which stopped and stopping leave.
 func undouble(head, suffix string) string {
 	n := len(head)
-	if (suffix == "ed" || suffix == "ing") && head[n-1] == head[n-2] && !strings.ContainsRune("aeioulsz", rune(head[n-1])) {
+	if (suffix == "ed" || suffix == "ing") && head[n-1] == head[n-2] &&
+		!strings.ContainsRune("aeioulsz", rune(head[n-1])) {
 		return head[:n-1]
 	}
 	return head

@@ -21,8 +21,8 @@
 // little else, that programmers say delete where people say remove, and that
 // reposlist is two words. bleve would also be the largest dependency but one.
 //
-// Its some thirty weights were chosen by hand on those two documents. They are frozen until they are chosen anew on more
-// kinds of catalogues: on a catalogue of another kind they may be no better than plain BM25.
+// Its some thirty weights were chosen by hand on those two documents. They are frozen until they are chosen anew on
+// more kinds of catalogues: on a catalogue of another kind they may be no better than plain BM25.
 //
 // Its rule: it knows nothing of what it finds but the words; what a hit stands for is the caller's.
 package search

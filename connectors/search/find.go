@@ -14,8 +14,8 @@ type Hit struct {
 	literal bool
 }
 
-// Find gives the best hits of a query over several indexes, and how many there are. A connector, when named, is the only
-// one searched.
+// Find gives the best hits of a query over several indexes, and how many there are. A connector, when named, is the
+// only one searched.
 //
 // When the query turns out to be a name, synonyms are not wanted; when nothing has all of it but each word is known,
 // items with some are better than none.

@@ -97,7 +97,8 @@ type indexer struct {
 func New(items []Item) *Index {
 	b := &indexer{
 		index: &Index{items: items, ids: map[string]uint32{}, distinct: make([][2][]uint32, len(items))},
-		stems: map[string]string{}, weights: map[string]float32{}, descriptionTerms: map[string]int{}, nameTerms: map[string]int{},
+		stems: map[string]string{}, weights: map[string]float32{}, descriptionTerms: map[string]int{},
+		nameTerms: map[string]int{},
 		compounds: map[string][]string{}, table: map[string]uint32{},
 	}
 	for _, it := range items {

@@ -134,7 +134,8 @@ func (ix *Index) alternatives(q query, i int) []alternative {
 	for _, s := range t.synonyms {
 		list = append(list, alternative{s, synonymFactor})
 	}
-	if slices.ContainsFunc(list, func(a alternative) bool { _, ok := ix.ids[a.term]; return ok && a.factor != joinedFactor }) {
+	if slices.ContainsFunc(list,
+		func(a alternative) bool { _, ok := ix.ids[a.term]; return ok && a.factor != joinedFactor }) {
 		return list
 	}
 	least := leastPrefix

@@ -19,7 +19,8 @@ type tally struct {
 }
 
 func newTally(n int) *tally {
-	return &tally{score: make([]float32, n), best: make([]float32, n), matched: make([]uint8, n), last: make([]uint8, n)}
+	return &tally{score: make([]float32, n), best: make([]float32, n), matched: make([]uint8, n),
+		last: make([]uint8, n)}
 }
 
 func (t *tally) reset() {
@@ -179,7 +180,8 @@ func (ix *Index) named(q query) map[uint32]float32 {
 	if len(q.folded) < leastPrefix {
 		return boosts
 	}
-	at, _ := slices.BinarySearchFunc(ix.names, q.folded, func(e nameEntry, s string) int { return strings.Compare(e.folded, s) })
+	at, _ := slices.BinarySearchFunc(ix.names, q.folded,
+		func(e nameEntry, s string) int { return strings.Compare(e.folded, s) })
 	for i, e := range ix.names[at:] {
 		if !strings.HasPrefix(e.folded, q.folded) || i == maxTyped && e.folded != q.folded {
 			break

@@ -100,7 +100,8 @@ var synonymGroups = []string{
 
 // phrases are short forms of several words.
 var phrases = map[string]string{
-	"pr": "pull request", "prs": "pull request", "ci": "action workflow", "mr": "merge request", "2fa": "two factor authentication",
+	"pr": "pull request", "prs": "pull request", "ci": "action workflow", "mr": "merge request",
+	"2fa": "two factor authentication",
 }
 
 // Verbs do not tell what a method is about.

@@ -155,7 +155,8 @@ func (c *converter) small(raw []byte) bool {
 	if s.Ref() != "" {
 		return true
 	}
-	if s.Has("anyOf", "oneOf", "allOf", "properties") || len(s.Get("enum")) > smallEnum || len(s.Get("const")) > smallEnum {
+	if s.Has("anyOf", "oneOf", "allOf", "properties") || len(s.Get("enum")) > smallEnum ||
+		len(s.Get("const")) > smallEnum {
 		return false
 	}
 	types := s.Types(true)
@@ -188,7 +189,8 @@ const longestTitle = 30
 // label names one of several: by its title, or by number.
 func (c *converter) label(raw []byte, word string, i int) string {
 	if !c.exact {
-		if title := schema.Read(raw).Text("title"); title != "" && len(title) <= longestTitle && isIdentifier(pascal(title)) {
+		if title := schema.Read(raw).Text("title"); title != "" && len(title) <= longestTitle &&
+			isIdentifier(pascal(title)) {
 			return pascal(title)
 		}
 	}

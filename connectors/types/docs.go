@@ -98,7 +98,8 @@ func (c *converter) docs(raw []byte) *docs {
 
 // limitTags are the keywords shown, in this order.
 var limitTags = []string{
-	"default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "minItems", "maxItems",
+	"default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "minItems",
+	"maxItems",
 	"readOnly", "deprecated", "minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "writeOnly",
 }
 

@@ -38,7 +38,8 @@ var containers = [][]string{{"$defs"}, {"definitions"}, {"components", "schemas"
 // shelves are other places that references lead to in OpenAPI documents. What
 // lies there is shown in its place.
 var shelves = [][]string{
-	{"components", "parameters"}, {"components", "responses"}, {"components", "requestBodies"}, {"components", "headers"},
+	{"components", "parameters"}, {"components", "responses"}, {"components", "requestBodies"},
+	{"components", "headers"},
 	{"parameters"}, {"responses"},
 }
 

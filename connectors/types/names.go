@@ -145,7 +145,8 @@ func (n *names) addDefinitions(m *connectors.Bound, s side, raw []byte) {
 
 // mayDefine saves reading schemas that have no definitions.
 func mayDefine(raw []byte) bool {
-	return bytes.Contains(raw, []byte(`"$defs"`)) || bytes.Contains(raw, []byte(`"definitions"`)) || bytes.Contains(raw, []byte(`"schemas"`))
+	return bytes.Contains(raw, []byte(`"$defs"`)) || bytes.Contains(raw, []byte(`"definitions"`)) ||
+		bytes.Contains(raw, []byte(`"schemas"`))
 }
 
 // bind gives a method's document the names of its definitions.

@@ -141,7 +141,8 @@ func mergeable(a, b *typ) bool {
 		return false
 	}
 	for _, m := range b.props {
-		if i := slices.IndexFunc(a.props, func(o prop) bool { return o.name == m.name }); i >= 0 && !compatible(a.props[i].t, m.t) {
+		if i := slices.IndexFunc(a.props, func(o prop) bool { return o.name == m.name }); i >= 0 &&
+			!compatible(a.props[i].t, m.t) {
 			return false
 		}
 	}

@@ -35,8 +35,8 @@ type SearchOutput struct {
 // defaultLimit is how many tools a search gives that asks for no number.
 const defaultLimit = 10
 
-// Search finds tools for a task, the best first. Like the bridge's it has no threshold: what fits nothing fills up to the
-// limit; nil is 10 and 0 all. A budget in characters shortens types first, then drops tools from the end.
+// Search finds tools for a task, the best first. Like the bridge's it has no threshold: what fits nothing fills up to
+// the limit; nil is 10 and 0 all. A budget in characters shortens types first, then drops tools from the end.
 func (c *Catalogue) Search(task string, limit *int, budget int) SearchOutput {
 	n := defaultLimit
 	if limit != nil {

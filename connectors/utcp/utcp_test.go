@@ -14,14 +14,17 @@ import (
 
 func TestGuard(t *testing.T) {
 	for name, guarded := range map[string]string{
-		"path": "path_", "Path": "Path_", "path_": "path__", "file_path": "file_path", "filepath": "filepath", "fs": "fs_", "netto": "netto",
-		"https": "https_", "x-path": "x-path_", "fetch": "fetch_", "run_exec": "run_exec_", "retrieval": "retrieval_", "process": "process_",
+		"path": "path_", "Path": "Path_", "path_": "path__", "file_path": "file_path", "filepath": "filepath",
+		"fs": "fs_", "netto": "netto",
+		"https": "https_", "x-path": "x-path_", "fetch": "fetch_", "run_exec": "run_exec_", "retrieval": "retrieval_",
+		"process":   "process_",
 		"processes": "processes", "get_item": "get_item", "dns": "dns_", "evaluate": "evaluate",
 	} {
 		require.Equal(t, guarded, Guard(name))
 		require.Equal(t, name, Unguard(guarded))
 	}
-	require.Equal(t, `fs.read({path: 'a', "x-path": 1}).path + path2_ + netto_`, Unguard(`fs_.read({path_: 'a', "x-path_": 1}).path_ + path2_ + netto_`))
+	require.Equal(t, `fs.read({path: 'a', "x-path": 1}).path + path2_ + netto_`,
+		Unguard(`fs_.read({path_: 'a', "x-path_": 1}).path_ + path2_ + netto_`))
 }
 
 func FuzzGuard(f *testing.F) {
@@ -39,7 +42,9 @@ func fixture(t *testing.T) *Catalogue {
 	method := func(name, description, input string) connectors.Method {
 		return connectors.Method{Name: name, Description: description, InputSchema: schema(input), Execute: execute}
 	}
-	files := connectors.New("fs", "", method("read", "Reads a file.", `{"type":"object","properties":{"path":{"type":"string","description":"Where it is."}},"required":["path"]}`))
+	files := connectors.New("fs", "",
+		method("read", "Reads a file.",
+			`{"type":"object","properties":{"path":{"type":"string","description":"Where it is."}},"required":["path"]}`))
 	lab := connectors.New("lab", "", func() []connectors.Method {
 		add := method("add", "Adds two numbers.\nThey */ may be negative.", `{"type":"object","properties":{"b":{"type":"number"},"a":{"type":"integer","description":"The\nfirst."},
 			"mode":{"enum":["x","y",3]},"list":{"type":"array","items":{"$ref":"#/$defs/item"}},"or":{"type":["string","null"]},"any":{},"odd-key":{"anyOf":[{"type":"string"},{"type":"string"}]}},
@@ -91,7 +96,8 @@ namespace lab {
  * Access as: lab.add(args)
  */
 `, *c.Interface("lab.add"))
-	require.Contains(t, *c.Interface("fs.read"), "namespace fs_ {\n  interface readInput {\n    /** Where it is. */\n    path_: string;")
+	require.Contains(t, *c.Interface("fs.read"),
+		"namespace fs_ {\n  interface readInput {\n    /** Where it is. */\n    path_: string;")
 	require.Contains(t, *c.Interface("fs_.read"), "Access as: fs_.read(args)")
 	require.Equal(t, *c.Interface("lab.list-items"), *c.Interface("lab.list_items"))
 	require.Contains(t, *c.Interface("lab.list-items"), "Needs a person's approval")

@@ -1,5 +1,5 @@
-// Package wire reads and writes wire JSON, the form in which arguments and results cross between programs, connectors and
-// the log. It is JSON with two tags for what JSON lacks:
+// Package wire reads and writes wire JSON, the form in which arguments and results cross between programs, connectors
+// and the log. It is JSON with two tags for what JSON lacks:
 //
 //	{"__codemode_binary_v1__":"Uint8Array","data":"<base64>"}
 //	{"__codemode_bigint_v1__":"123"}

@@ -43,7 +43,8 @@ type activity struct {
 }
 
 // Read reads the events of a run; an empty run id means the newest.
-func Read(ctx context.Context, c client.Client, dc converter.DataConverter, workflowID, runID string) (*History, error) {
+func Read(ctx context.Context, c client.Client, dc converter.DataConverter, workflowID, runID string) (*History,
+	error) {
 	h := &History{dc: dc, activities: map[int64]*activity{}, byID: map[string]*activity{}}
 	events := c.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
@@ -184,7 +185,8 @@ func (h *History) Source(activityID string) (signals.Settlement, error) {
 	case a == nil:
 		return signals.Settlement{}, fmt.Errorf("no activity %q in history", activityID)
 	case a.failure != nil:
-		return signals.Settlement{Error: &signals.CallError{Message: signals.Cut(a.failure.Message, signals.MaxErrorBytes)}}, nil
+		return signals.Settlement{Error: &signals.CallError{Message: signals.Cut(a.failure.Message,
+			signals.MaxErrorBytes)}}, nil
 	case a.result == nil:
 		return signals.Settlement{}, fmt.Errorf("activity %q has not settled in history", activityID)
 	}

@@ -24,7 +24,8 @@ type tape struct {
 }
 
 func newTape(t *testing.T) *tape {
-	return &tape{t, &History{dc: converter.GetDefaultDataConverter(), activities: map[int64]*activity{}, byID: map[string]*activity{}}, 0}
+	return &tape{t, &History{dc: converter.GetDefaultDataConverter(), activities: map[int64]*activity{},
+		byID: map[string]*activity{}}, 0}
 }
 
 func (t *tape) payloads(v any) *commonpb.Payloads {
@@ -40,11 +41,12 @@ func (t *tape) event(kind enumspb.EventType, e *historypb.HistoryEvent) {
 }
 
 func (t *tape) scheduled(id, kind string, input any) int64 {
-	t.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
-		ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{
-			ActivityId: id, ActivityType: &commonpb.ActivityType{Name: kind}, Input: t.payloads(input),
-		},
-	}})
+	t.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+		&historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
+			ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{
+				ActivityId: id, ActivityType: &commonpb.ActivityType{Name: kind}, Input: t.payloads(input),
+			},
+		}})
 	return t.events
 }
 
@@ -53,25 +55,30 @@ func (t *tape) activity(id, kind string, result any) {
 }
 
 func (t *tape) completed(scheduled int64, result any) {
-	t.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskCompletedEventAttributes{
-		ActivityTaskCompletedEventAttributes: &historypb.ActivityTaskCompletedEventAttributes{ScheduledEventId: scheduled, Result: t.payloads(result)},
-	}})
+	t.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
+		&historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskCompletedEventAttributes{
+			ActivityTaskCompletedEventAttributes: &historypb.ActivityTaskCompletedEventAttributes{ScheduledEventId: scheduled, Result: t.payloads(result)},
+		}})
 }
 
 func (t *tape) closed(r signals.ExecutionResult) {
-	t.event(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionCompletedEventAttributes{
-		WorkflowExecutionCompletedEventAttributes: &historypb.WorkflowExecutionCompletedEventAttributes{Result: t.payloads(r)},
-	}})
+	t.event(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
+		&historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionCompletedEventAttributes{
+			WorkflowExecutionCompletedEventAttributes: &historypb.WorkflowExecutionCompletedEventAttributes{Result: t.payloads(r)},
+		}})
 }
 
 // wrote is a first pass that issued a write, and the write's activity, which went on with the second pass.
 func wrote(t *testing.T) *tape {
 	h := newTape(t)
 	h.activity("pass-1", signals.PassActivity, signals.PassResult{
-		Pass: 1, Nonce: "n1", End: signals.PassBlocked, Blocked: []signals.Blocked{{Connector: "store", Method: "write"}},
+		Pass: 1, Nonce: "n1", End: signals.PassBlocked,
+		Blocked: []signals.Blocked{{Connector: "store", Method: "write"}},
 	})
 	given := []signals.Given{{At: 7, Source: "call-0.1", Attempts: 1}}
-	h.activity("call-0.1", "store.write", signals.CallOutput{Value: []byte("1"), Next: &signals.PassResult{Pass: 2, Nonce: "n2", Given: given, End: signals.PassCompleted}})
+	h.activity("call-0.1", "store.write",
+		signals.CallOutput{Value: []byte("1"),
+			Next: &signals.PassResult{Pass: 2, Nonce: "n2", Given: given, End: signals.PassCompleted}})
 	return h
 }
 
@@ -109,11 +116,13 @@ func TestPassThatDidNotCount(t *testing.T) {
 // TestLongErrorsAreCutAlike: the workflow gave the program no more of it.
 func TestLongErrorsAreCutAlike(t *testing.T) {
 	h := newTape(t)
-	h.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskFailedEventAttributes{
-		ActivityTaskFailedEventAttributes: &historypb.ActivityTaskFailedEventAttributes{
-			ScheduledEventId: h.scheduled("call-0.1", "store.write", nil), Failure: &failurepb.Failure{Message: strings.Repeat("é", 4000)},
-		},
-	}})
+	h.event(enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED,
+		&historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskFailedEventAttributes{
+			ActivityTaskFailedEventAttributes: &historypb.ActivityTaskFailedEventAttributes{
+				ScheduledEventId: h.scheduled("call-0.1", "store.write", nil),
+				Failure:          &failurepb.Failure{Message: strings.Repeat("é", 4000)},
+			},
+		}})
 	s, err := h.Source("call-0.1")
 	require.NoError(t, err)
 	require.Equal(t, signals.Cut(strings.Repeat("é", 4000), signals.MaxErrorBytes), s.Error.Message)
@@ -124,7 +133,8 @@ func TestWhatAResolvedCallWasMadeWith(t *testing.T) {
 	h := newTape(t)
 	h.scheduled("call-0.1", "store.write", signals.CallInput{Args: []byte(`"refused"`), Edited: true})
 	h.scheduled("call-0.2", "store.write", signals.CallInput{Args: []byte(`"made"`), Edited: true})
-	h.completed(h.scheduled("call-0.3", "store.write", signals.CallInput{Resolution: &signals.Resolution{}, Edited: true}), signals.CallOutput{Value: []byte(`7`)})
+	h.completed(h.scheduled("call-0.3", "store.write",
+		signals.CallInput{Resolution: &signals.Resolution{}, Edited: true}), signals.CallOutput{Value: []byte(`7`)})
 	for range 50 { // whatever the order of maps
 		require.JSONEq(t, `"made"`, string(h.Edited(0)))
 		args, result, err := h.Effect(signals.NewLog(), signals.RevertTarget{Seq: 0, Source: "call-0.3"})

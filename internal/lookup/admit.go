@@ -10,8 +10,10 @@ import (
 
 // Methods are what programs ask codemode itself. Activities of codemode have names of the same form.
 var Methods = []string{
-	signals.CatalogueSearch, signals.CatalogueDescribe, runMethod, signals.CatalogueUTCPSearch, signals.CatalogueUTCPList,
-	signals.CatalogueUTCPInfo, signals.CatalogueUTCPKeys, signals.CatalogueUTCPInterface, signals.CatalogueUTCPInterfaces,
+	signals.CatalogueSearch, signals.CatalogueDescribe, runMethod, signals.CatalogueUTCPSearch,
+	signals.CatalogueUTCPList,
+	signals.CatalogueUTCPInfo, signals.CatalogueUTCPKeys, signals.CatalogueUTCPInterface,
+	signals.CatalogueUTCPInterfaces,
 }
 
 func Admit(method string) sandbox.Admission {

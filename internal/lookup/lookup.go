@@ -1,4 +1,5 @@
-// Package lookup answers what a program, or a client, asks codemode itself: search, describe, the tool's text, the methods.
+// Package lookup answers what a program, or a client, asks codemode itself: search, describe, the tool's text, the
+// methods.
 //
 // Its rule: the answers are the same with and without Temporal.
 package lookup
@@ -124,7 +125,8 @@ func (l Lookups) search(ctx context.Context, in signals.CatalogueInput) (any, er
 	for i, s := range saved {
 		list[i] = catalogue.Snippet{Name: s.Name, Description: s.Description}
 	}
-	return l.Catalogue.With(list...).Search(in.Query, catalogue.SearchOptions{Connector: in.Connector, Limit: in.Limit}), nil
+	return l.Catalogue.With(list...).Search(in.Query,
+		catalogue.SearchOptions{Connector: in.Connector, Limit: in.Limit}), nil
 }
 
 func (l Lookups) describe(ctx context.Context, target string) (any, error) {
@@ -135,7 +137,8 @@ func (l Lookups) describe(ctx context.Context, target string) (any, error) {
 	if s == nil {
 		return l.Catalogue.Describe(target), nil
 	}
-	return l.Catalogue.With(catalogue.Snippet{Name: s.Name, Description: s.Description, Code: s.Code}).Describe(target), nil
+	return l.Catalogue.With(catalogue.Snippet{Name: s.Name, Description: s.Description, Code: s.Code}).Describe(target),
+		nil
 }
 
 // run answers with the snippet's source, or with why it cannot be run, in the reference's words.

@@ -12,8 +12,8 @@ func SkipSpace(raw []byte, i int) int {
 	return i
 }
 
-// SkipString steps over the string literal that starts at i. Most of a document is prose, so looking for the quote alone
-// is several times faster than looking at each byte.
+// SkipString steps over the string literal that starts at i. Most of a document is prose, so looking for the quote
+// alone is several times faster than looking at each byte.
 func SkipString(raw []byte, i int) int {
 	for i++; i < len(raw); {
 		quote := bytes.IndexByte(raw[i:], '"')
@@ -94,7 +94,8 @@ func EachNumber(raw []byte, visit func(from, to int)) {
 	}
 }
 
-// HasHugeNumber finds exponents beyond a double's: who computes with exact fractions would need gigabytes for 1e999999999.
+// HasHugeNumber finds exponents beyond a double's: who computes with exact fractions would need gigabytes for
+// 1e999999999.
 func HasHugeNumber(raw []byte) bool {
 	huge := false
 	EachNumber(raw, func(from, to int) {

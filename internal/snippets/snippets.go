@@ -45,7 +45,8 @@ func (s Store) Get(ctx context.Context, name string, version int) (*signals.Snip
 	return &v, nil
 }
 
-// Versions lists the versions that are kept of a snippet, newest first, without code; nil where there is no such snippet.
+// Versions lists the versions that are kept of a snippet, newest first, without code; nil where there is no such
+// snippet.
 func (s Store) Versions(ctx context.Context, name string) ([]signals.SnippetVersion, error) {
 	var list []signals.SnippetVersion
 	_, err := s.query(ctx, name, &list, signals.QueryVersions)
@@ -72,7 +73,8 @@ func (s Store) query(ctx context.Context, name string, into any, query string, a
 func (s Store) List(ctx context.Context) ([]signals.Snippet, error) {
 	list := []signals.Snippet{}
 	request := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: fmt.Sprintf(
-		`WorkflowType = %q AND ExecutionStatus = "Running" AND WorkflowId STARTS_WITH %q`, signals.SnippetWorkflow, signals.SnippetPrefix(s.Runtime))}
+		`WorkflowType = %q AND ExecutionStatus = "Running" AND WorkflowId STARTS_WITH %q`, signals.SnippetWorkflow,
+		signals.SnippetPrefix(s.Runtime))}
 	for {
 		page, err := s.Client.ListWorkflow(ctx, request)
 		if err != nil {
@@ -127,7 +129,8 @@ func (s Store) save(ctx context.Context, name string, v signals.SnippetVersion, 
 	handle, err := s.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{
-			WorkflowID: id, UpdateName: signals.UpdateSave, Args: []any{payload.MustRaw(v)}, WaitForStage: client.WorkflowUpdateStageCompleted,
+			WorkflowID: id, UpdateName: signals.UpdateSave, Args: []any{payload.MustRaw(v)},
+			WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	if err != nil {
@@ -171,7 +174,8 @@ func (s Store) Delete(ctx context.Context, name string) (bool, error) {
 
 func (s Store) update(ctx context.Context, name, update string, into any, args ...any) error {
 	handle, err := s.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: signals.SnippetWorkflowID(s.Runtime, name), UpdateName: update, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted,
+		WorkflowID: signals.SnippetWorkflowID(s.Runtime, name), UpdateName: update, Args: args,
+		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
 		return err
@@ -206,7 +210,8 @@ func (s Store) awaitListed(ctx context.Context, name string, version int) {
 				listed = snippet.Version
 			}
 		}
-		if err != nil || version == 0 && listed == 0 || version > 0 && listed >= version || wait.For(ctx, every) != nil {
+		if err != nil || version == 0 && listed == 0 || version > 0 && listed >= version ||
+			wait.For(ctx, every) != nil {
 			return
 		}
 	}

@@ -24,7 +24,8 @@ func Description(names []string, hints map[string]string, custom string) string 
 	}
 	var b strings.Builder
 	b.WriteString(toolHead)
-	b.WriteString("- The only globals are " + globals(names) + ", beside standard JavaScript: no `fetch`, `require`, `process` or Node.js.\n")
+	b.WriteString("- The only globals are " + globals(names) +
+		", beside standard JavaScript: no `fetch`, `require`, `process` or Node.js.\n")
 	b.WriteString(toolRules)
 	if len(names) > 0 {
 		b.WriteString("\n\n## Connectors\n\n" + connectorList(names, hints))
@@ -32,7 +33,8 @@ func Description(names []string, hints map[string]string, custom string) string 
 	return b.String()
 }
 
-const toolHead = "Run a JavaScript or TypeScript program that calls tools. Its return value is the result; do the whole task in one program.\n\n" +
+const toolHead = "Run a JavaScript or TypeScript program that calls tools. Its return value is the result; do the " +
+	"whole task in one program.\n\n" +
 	"## Workflow\n\n" +
 	"1. Find methods: `return await codemode.search(\"few words\")` gives `{ results: [{ path, description }] }`. " +
 	"`codemode.search(q, { connector, limit })` narrows it.\n" +
@@ -42,8 +44,10 @@ const toolHead = "Run a JavaScript or TypeScript program that calls tools. Its r
 	"## Rules\n\n"
 
 const toolRules = "- Never guess method names or arguments: discover first.\n" +
-	"- Each method takes one object. `Promise.all` for parallel calls, `Date`, `Math.random` and timers are fine. Failures throw; catch them where you can go on.\n" +
-	"- Some calls need a person's approval. The program pauses there and resumes by itself, so write as if the call just returns.\n" +
+	"- Each method takes one object. `Promise.all` for parallel calls, `Date`, `Math.random` and timers are fine. " +
+	"Failures throw; catch them where you can go on.\n" +
+	"- Some calls need a person's approval. The program pauses there and resumes by itself, so write as if the " +
+	"call just returns.\n" +
 	"- Status `paused`: tell the user what is pending and wait. Do not run the code again.\n" +
 	"- `codemode.step(name, fn)` runs costly work of your own once and keeps its result across pauses.\n" +
 	"- `codemode.sleep(ms)` waits, for days if need be.\n" +

@@ -18,7 +18,8 @@ func TestToolDescriptionIsShortAndFlat(t *testing.T) {
 	text := Description(names, hints, "")
 	assert.LessOrEqual(t, tokens.Count(text), 500)
 	for _, said := range []string{
-		"`github`, `stripe`, `kubernetes`, `filesystem`, `memory` and `codemode`", "codemode.search(", "codemode.describe(", "TypeScript", "Promise.all",
+		"`github`, `stripe`, `kubernetes`, `filesystem`, `memory` and `codemode`", "codemode.search(",
+		"codemode.describe(", "TypeScript", "Promise.all",
 		"approval", "paused", "codemode.step(", "fetch", "Never guess",
 	} {
 		assert.Contains(t, text, said)
@@ -26,5 +27,7 @@ func TestToolDescriptionIsShortAndFlat(t *testing.T) {
 	none := Description(nil, nil, "")
 	assert.Contains(t, none, "The only globals are `codemode`, beside standard JavaScript")
 	assert.NotContains(t, none, "Connectors\n")
-	assert.Equal(t, "- `a` — one line", Description([]string{"a"}, map[string]string{"a": " one\nline "}, "")[strings.LastIndex(Description([]string{"a"}, map[string]string{"a": " one\nline "}, ""), "\n")+1:])
+	assert.Equal(t, "- `a` — one line",
+		Description([]string{"a"}, map[string]string{"a": " one\nline "},
+			"")[strings.LastIndex(Description([]string{"a"}, map[string]string{"a": " one\nline "}, ""), "\n")+1:])
 }

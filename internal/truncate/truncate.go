@@ -50,7 +50,8 @@ func Response(s string, o Options) string {
 		return s
 	}
 	return fmt.Sprintf("%s\n\n%s\nResponse was ~%s tokens (limit: %s). Narrow the request to reduce response size.",
-		firstUnits(s, chars), truncationMark, tokens.Thousands((length+charsPerToken-1)/charsPerToken), tokens.Thousands(limit))
+		firstUnits(s, chars), truncationMark, tokens.Thousands((length+charsPerToken-1)/charsPerToken),
+		tokens.Thousands(limit))
 }
 
 // Result cuts a JSON value to a budget. What fits stays as it is; texts

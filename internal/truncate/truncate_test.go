@@ -18,10 +18,12 @@ func TestTruncationCountsLikeJavaScript(t *testing.T) {
 		most  int
 		want  string
 	}{
-		{`"` + strings.Repeat("😀", 20) + `"`, 9, `"😀😀😀😀\n\n--- TRUNCATED ---\nResponse was ~10 tokens (limit: 6,000). Narrow the request to reduce response size."`},
+		{`"` + strings.Repeat("😀", 20) + `"`, 9,
+			`"😀😀😀😀\n\n--- TRUNCATED ---\nResponse was ~10 tokens (limit: 6,000). Narrow the request to reduce response size."`},
 		{`{"a":[1,2,3],"b":{}}`, 2, `{}`},
 		{`[{"a":1}]`, 2, `[]`},
-		{`12345678901234567890`, 5, `"12345\n\n--- TRUNCATED ---\nResponse was ~5 tokens (limit: 6,000). Narrow the request to reduce response size."`},
+		{`12345678901234567890`,
+			5, `"12345\n\n--- TRUNCATED ---\nResponse was ~5 tokens (limit: 6,000). Narrow the request to reduce response size."`},
 		{`not json`, 2, `not json`},
 		{``, 2, ``},
 	} {
@@ -41,9 +43,11 @@ func TestTruncationOfTheScenarios(t *testing.T) {
 	}
 	raw, err := json.Marshal(list)
 	require.NoError(t, err)
-	assert.Equal(t, `[0,1,2,3,4,5,6,7,8,9,10,"--- TRUNCATED --- 89 more items"]`, string(Result(raw, Options{MaxChars: 60})))
+	assert.Equal(t, `[0,1,2,3,4,5,6,7,8,9,10,"--- TRUNCATED --- 89 more items"]`,
+		string(Result(raw, Options{MaxChars: 60})))
 	assert.Equal(t, `{"a": 1 }`, string(Result(json.RawMessage(`{"a": 1 }`), Options{MaxChars: 7})))
-	assert.Regexp(t, `^yyyyyyyy\n\n--- TRUNCATED ---\nResponse was ~13 tokens \(limit: 2\)\.`, Response(strings.Repeat("y", 50), Options{MaxTokens: 2}))
+	assert.Regexp(t, `^yyyyyyyy\n\n--- TRUNCATED ---\nResponse was ~13 tokens \(limit: 2\)\.`,
+		Response(strings.Repeat("y", 50), Options{MaxTokens: 2}))
 }
 
 func FuzzTruncateResult(f *testing.F) {

@@ -37,9 +37,11 @@ func problemsOf(e *jsonschema.ValidationError) []problem {
 	case *kind.AdditionalProperties:
 		return eachMember(at, k.Properties, "not a known property")
 	case *kind.Enum:
-		return []problem{{path: at, choice: true, text: fmt.Sprintf("expected one of %s, but got %s", values(k.Want), value(k.Got))}}
+		return []problem{{path: at, choice: true,
+			text: fmt.Sprintf("expected one of %s, but got %s", values(k.Want), value(k.Got))}}
 	case *kind.Const:
-		return []problem{{path: at, choice: true, text: fmt.Sprintf("expected %s, but got %s", value(k.Want), value(k.Got))}}
+		return []problem{{path: at, choice: true,
+			text: fmt.Sprintf("expected %s, but got %s", value(k.Want), value(k.Got))}}
 	case *kind.AnyOf, *kind.OneOf:
 		if len(e.Causes) > 0 {
 			return alternatives(e)

@@ -1,6 +1,7 @@
 // Package validate checks JSON values by JSON Schemas, and words what is wrong so that a model can act on it.
 //
-// Its rule: schemas are written by strangers, so no reference leads out of one, and what cannot be checked is let through.
+// Its rule: schemas are written by strangers, so no reference leads out of one, and what cannot be checked is let
+// through.
 package validate
 
 import (

@@ -44,7 +44,8 @@ func TestRuntimeBuiltAhead(t *testing.T) {
 		built, err := e.Run(program)
 		require.NoError(t, err)
 		require.Equal(t, want, built)
-		require.Equal(t, want.End == sandbox.Completed, strings.Contains(string(want.Value), fmt.Sprintf(",%d,%[1]d,", p.Start)), "its clock")
+		require.Equal(t, want.End == sandbox.Completed,
+			strings.Contains(string(want.Value), fmt.Sprintf(",%d,%[1]d,", p.Start)), "its clock")
 
 		got, err := x.Run(t.Context(), p, &sandboxtest.Host{})
 		require.NoError(t, err)

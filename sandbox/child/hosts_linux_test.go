@@ -72,7 +72,8 @@ func publicDir(t *testing.T) string {
 
 func someAttacks(t *testing.T) string {
 	dir := publicDir(t)
-	for _, name := range []string{"cpu_loop.js", "mem_typed_array_huge.js", "stack_regex_nested.js", "esc_native_error_paths.js", "stack_js_catch.js"} {
+	for _, name := range []string{"cpu_loop.js", "mem_typed_array_huge.js", "stack_regex_nested.js",
+		"esc_native_error_paths.js", "stack_js_catch.js"} {
 		text, err := os.ReadFile(filepath.Join("testdata/attacks", name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))

@@ -32,7 +32,8 @@ var pool = sync.OnceValue(func() *Pool {
 })
 
 func TestIsolatedRunsAPass(t *testing.T) {
-	d := sandboxtest.NewDriver(t, &engine.InProcess{}, `console.log('hi'); const r = await Promise.all([1,2,3].map(n => store.echo(n))); await store.w_gate({r}); return r`)
+	d := sandboxtest.NewDriver(t, &engine.InProcess{},
+		`console.log('hi'); const r = await Promise.all([1,2,3].map(n => store.echo(n))); await store.w_gate({r}); return r`)
 	for range 2 {
 		d.Pass.Log, d.Open, d.Pass.Lines = nil, nil, 0
 		for range 2 {
@@ -89,7 +90,8 @@ func TestOneChildPerPass(t *testing.T) {
 		require.NoError(t, err)
 		pids[p.cmd.Process.Pid] = true
 		x.keep(p)
-		r, err := x.Run(context.Background(), sandbox.Pass{Code: "return 1", Connectors: []string{"store"}}, &sandboxtest.Host{})
+		r, err := x.Run(context.Background(), sandbox.Pass{Code: "return 1", Connectors: []string{"store"}},
+			&sandboxtest.Host{})
 		require.NoError(t, err)
 		sandboxtest.RequireValue(t, "1", r)
 		require.Empty(t, x.idle)
@@ -106,7 +108,8 @@ func TestKilledChildIsReported(t *testing.T) {
 	p, err := x.acquire(sandbox.Pass{})
 	require.NoError(t, err)
 	go func() { <-started; _ = p.cmd.Process.Kill() }()
-	r, healthy, err := p.run(context.Background(), sandbox.Pass{Code: "await store.echo(1); await store.die({})", Connectors: []string{"store"}}, host)
+	r, healthy, err := p.run(context.Background(),
+		sandbox.Pass{Code: "await store.echo(1); await store.die({})", Connectors: []string{"store"}}, host)
 	require.ErrorIs(t, err, errKilled)
 	require.False(t, healthy)
 	require.Equal(t, sandbox.Crashed, r.Failure.Kind)
@@ -144,7 +147,8 @@ func TestAttacks(t *testing.T) {
 	}
 	close(stop)
 	require.Less(t, <-longest, bystanderDeadline, "a bystander was delayed")
-	r, err := x.Run(context.Background(), sandbox.Pass{Code: "return 'fine'", Connectors: []string{"tools"}}, toolsHost{})
+	r, err := x.Run(context.Background(), sandbox.Pass{Code: "return 'fine'", Connectors: []string{"tools"}},
+		toolsHost{})
 	require.NoError(t, err)
 	sandboxtest.RequireValue(t, `"fine"`, r)
 }
@@ -164,7 +168,8 @@ func bystander(t *testing.T, x *Pool) (chan struct{}, chan time.Duration) {
 			case <-time.After(20 * time.Millisecond):
 			}
 			began := time.Now()
-			r, err := x.Run(context.Background(), sandbox.Pass{Code: "return (await tools.echo(1))[0]", Connectors: []string{"tools"}}, toolsHost{})
+			r, err := x.Run(context.Background(),
+				sandbox.Pass{Code: "return (await tools.echo(1))[0]", Connectors: []string{"tools"}}, toolsHost{})
 			if err != nil || r.End != sandbox.Completed {
 				t.Errorf("bystander: %v %+v", err, r.Failure)
 			}
@@ -243,7 +248,8 @@ func FuzzFrames(f *testing.F) {
 
 func BenchmarkIsolatedTinyPass(b *testing.B) {
 	for b.Loop() {
-		if r, err := pool().Run(context.Background(), sandbox.Pass{Code: "return 1", Connectors: []string{"store"}}, &sandboxtest.Host{}); err != nil || r.End != sandbox.Completed {
+		if r, err := pool().Run(context.Background(), sandbox.Pass{Code: "return 1", Connectors: []string{"store"}},
+			&sandboxtest.Host{}); err != nil || r.End != sandbox.Completed {
 			b.Fatal(err, r.Failure)
 		}
 	}
@@ -303,10 +309,13 @@ func TestLateAnswerIsNotTheNextPass(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = x.Close() }()
 	host := &lingeringHost{Host: &sandboxtest.Host{}, second: make(chan struct{})}
-	r, err := x.Run(context.Background(), sandbox.Pass{Code: `store.linger({}); await store.echo({}); await store.echo('x'.repeat(2000000))`, Connectors: []string{"store"}}, host)
+	r, err := x.Run(context.Background(),
+		sandbox.Pass{Code: `store.linger({}); await store.echo({}); await store.echo('x'.repeat(2000000))`,
+			Connectors: []string{"store"}}, host)
 	require.NoError(t, err)
 	require.Equal(t, sandbox.TooLarge, r.Failure.Kind)
-	r, err = x.Run(context.Background(), sandbox.Pass{Code: `return await store.mine({})`, Connectors: []string{"store"}}, host)
+	r, err = x.Run(context.Background(),
+		sandbox.Pass{Code: `return await store.mine({})`, Connectors: []string{"store"}}, host)
 	require.NoError(t, err)
 	require.Nil(t, r.Failure)
 	sandboxtest.RequireValue(t, `"of the second pass"`, r)
@@ -332,7 +341,8 @@ func (h *changingHost) Call(_ context.Context, c sandbox.Call) sandbox.Settlemen
 // TestAdmittedOnce: a child asks once about a method whose every call is inline. The worker looks at each call's
 // arguments all the same, and makes none that it would not admit.
 func TestAdmittedOnce(t *testing.T) {
-	pass := sandbox.Pass{Code: `return [await store.echo(1), await store.echo(2).catch(e => e.message)]`, Connectors: []string{"store"}}
+	pass := sandbox.Pass{Code: `return [await store.echo(1), await store.echo(2).catch(e => e.message)]`,
+		Connectors: []string{"store"}}
 	run := func(later sandbox.Admission) (sandbox.Result, int) {
 		host := &changingHost{later: later}
 		r, err := pool().Run(context.Background(), pass, host)
@@ -396,7 +406,8 @@ func TestEveryChildHasTheLayersOfTheFirst(t *testing.T) {
 		x.layers[i].Active = x.layers[i].Name == "namespaces"
 	}
 	_, err = x.spawn()
-	require.EqualError(t, err, `the sandbox layer "namespaces", which the first child has, is missing: refused by the host`)
+	require.EqualError(t,
+		err, `the sandbox layer "namespaces", which the first child has, is missing: refused by the host`)
 	x.layers = []harden.Layer{{Name: "moat", Active: true}}
 	_, err = x.spawn()
 	require.ErrorContains(t, err, `the sandbox layer "moat", which the first child has, is missing`)
@@ -487,7 +498,8 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestSyncPassesAreTheSameInAChild(t *testing.T) {
-	d := sandboxtest.NewDriver(t, &engine.InProcess{}, `const a = store.echo({n: 1}).n; console.log(a); try { store.w_put({n: 2}) } finally { console.log('finally') } return a`)
+	d := sandboxtest.NewDriver(t, &engine.InProcess{},
+		`const a = store.echo({n: 1}).n; console.log(a); try { store.w_put({n: 2}) } finally { console.log('finally') } return a`)
 	d.Pass.Synchronous = true
 	r, err := pool().Run(t.Context(), d.Pass, d.Host)
 	require.NoError(t, err)

@@ -38,14 +38,18 @@ return [sum, Math.random()]`)
 		if r.End == sandbox.Completed {
 			require.Len(t, d.Pass.Log, 10)
 			require.Equal(t, 5, r.Lines)
-			replayed, err := (&engine.InProcess{}).Run(t.Context(), sandbox.Pass{Code: d.Pass.Code, Seed: d.Pass.Seed, Start: d.Pass.Start, Connectors: d.Pass.Connectors, Log: d.Pass.Log}, d.Host)
+			replayed, err := (&engine.InProcess{}).Run(t.Context(),
+				sandbox.Pass{Code: d.Pass.Code, Seed: d.Pass.Seed, Start: d.Pass.Start, Connectors: d.Pass.Connectors,
+					Log: d.Pass.Log}, d.Host)
 			require.NoError(t, err)
 			require.Equal(t, string(replayed.Value), string(r.Value))
 			break
 		}
 		require.Len(t, r.Blocked, 1)
 		b := r.Blocked[0]
-		d.Pass.Log = append(d.Pass.Log, signals.Entry{ID: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: b.Args, At: time.Now().UnixMilli()})
+		d.Pass.Log = append(d.Pass.Log,
+			signals.Entry{ID: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Value: b.Args,
+				At: time.Now().UnixMilli()})
 	}
 	require.Equal(t, 5, resumed)
 }
@@ -62,20 +66,24 @@ func TestParkedRuntimes(t *testing.T) {
 		return r
 	}
 	const code = "await store.w_put({}); return 1"
-	settled := []signals.Entry{{ID: 0, Connector: "store", Method: "w_put", Args: json.RawMessage("{}"), Value: json.RawMessage("{}")}}
+	settled := []signals.Entry{{ID: 0, Connector: "store", Method: "w_put", Args: json.RawMessage("{}"),
+		Value: json.RawMessage("{}")}}
 	require.True(t, run(sandbox.Pass{Code: code, As: "1"}).Parked)
 	require.False(t, run(sandbox.Pass{Code: code}).Parked, "nobody asked")
 	require.True(t, run(sandbox.Pass{Code: "await store.a_ask({})", As: "2"}).Parked, "a person may decide at once")
-	require.True(t, run(sandbox.Pass{Code: "await store.a_ask({})", After: "2", As: "2b", Open: []sandbox.OpenCall{{Connector: "store", Method: "a_ask"}}}).Parked, "it was approved")
+	require.True(t, run(sandbox.Pass{Code: "await store.a_ask({})", After: "2", As: "2b",
+		Open: []sandbox.OpenCall{{Connector: "store", Method: "a_ask"}}}).Parked, "it was approved")
 
 	const stepping = "await codemode.step('s', () => 1); await store.w_put({})"
 	step := []signals.Entry{{ID: 0, Connector: sandbox.StepConnector, Method: "s", Value: json.RawMessage("1")}}
 	require.False(t, run(sandbox.Pass{Code: stepping, As: "2c"}).Parked, "what the step left behind is in no log")
 	require.True(t, run(sandbox.Pass{Code: stepping, As: "2d", Log: step}).Parked, "it has not run here")
 
-	require.Equal(t, sandbox.Completed, run(sandbox.Pass{Code: code, After: "other", Log: settled}).End, "another state is replayed")
+	require.Equal(t, sandbox.Completed, run(sandbox.Pass{Code: code, After: "other", Log: settled}).End,
+		"another state is replayed")
 	require.True(t, run(sandbox.Pass{Code: code, As: "3"}).Parked)
-	require.Equal(t, sandbox.Completed, run(sandbox.Pass{Code: code, After: "3", Refresh: true, Log: settled}).End, "what is read anew is replayed")
+	require.Equal(t, sandbox.Completed, run(sandbox.Pass{Code: code, After: "3", Refresh: true, Log: settled}).End,
+		"what is read anew is replayed")
 
 	require.True(t, run(sandbox.Pass{Code: code, As: "4"}).Parked)
 	p := x.idle[len(x.idle)-1]
@@ -83,5 +91,6 @@ func TestParkedRuntimes(t *testing.T) {
 	require.Equal(t, "4", p.parked)
 	x.forget(p, "4")
 	require.Empty(t, p.parked)
-	require.Equal(t, sandbox.Completed, run(sandbox.Pass{Code: code, After: "4", Log: settled}).End, "a forgotten state is replayed")
+	require.Equal(t, sandbox.Completed, run(sandbox.Pass{Code: code, After: "4", Log: settled}).End,
+		"a forgotten state is replayed")
 }

@@ -43,7 +43,8 @@ func TestSlowCallsHoldUpNobody(t *testing.T) {
 		host := &sandboxtest.Host{Methods: map[string]func(json.RawMessage) (string, error){
 			"hang": func(json.RawMessage) (string, error) { <-release; return "1", nil },
 		}}
-		pass := sandbox.Pass{Code: `store.hang({})`, Connectors: []string{"store"}, Limits: sandbox.Limits{Timeout: 200 * time.Millisecond}}
+		pass := sandbox.Pass{Code: `store.hang({})`, Connectors: []string{"store"},
+			Limits: sandbox.Limits{Timeout: 200 * time.Millisecond}}
 		r, err := pool().Run(t.Context(), pass, host)
 		require.NoError(t, err)
 		require.Equal(t, sandbox.TimedOut, r.Failure.Kind)
@@ -70,7 +71,10 @@ func TestResultDuringACall(t *testing.T) {
 	go func() {
 		child := newLink(nil, w, 0)
 		_ = child.send(frameCall, read)
-		_ = child.send(frameResult, sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{{ID: read.Seq, Connector: read.Connector, Method: read.Method, Value: json.RawMessage("2")}}})
+		_ = child.send(frameResult,
+			sandbox.Result{End: sandbox.Completed,
+				Entries: []signals.Entry{{ID: read.Seq, Connector: read.Connector, Method: read.Method,
+					Value: json.RawMessage("2")}}})
 	}()
 	_, err := s.serve()
 	require.ErrorContains(t, err, "has not ended so")

@@ -60,7 +60,8 @@ func (s sent) answer(t *testing.T, into any) {
 // A child that its program has taken over may send what it likes.
 func takenOver(t *testing.T, pass sandbox.Pass) (*session, sent) {
 	to := make(sent, 1)
-	return newSession(t.Context(), &process{link: newLink(nil, to, 0)}, pass, &bankHost{value: json.RawMessage("1")}), to
+	return newSession(t.Context(), &process{link: newLink(nil, to, 0)}, pass, &bankHost{value: json.RawMessage("1")}),
+		to
 }
 
 // asked takes up a call and makes it.
@@ -141,14 +142,17 @@ func TestNothingInlineIsBlockedOn(t *testing.T) {
 	require.True(t, s.settled(t, to, flaky).Escalate)
 	late := sandbox.Call{Seq: 2, Connector: "bank", Method: "transfer"}
 	require.True(t, s.settled(t, to, late).Escalate)
-	r, err := s.result(frame(t, sandbox.Result{End: sandbox.Blocked, Blocked: []sandbox.BlockedCall{{Call: flaky}, {Call: late}}}))
+	r, err := s.result(frame(t,
+		sandbox.Result{End: sandbox.Blocked, Blocked: []sandbox.BlockedCall{{Call: flaky}, {Call: late}}}))
 	require.NoError(t, err)
-	require.Equal(t, []sandbox.BlockedCall{{Call: flaky, Class: "read"}, {Call: late, Class: "write", Approval: true}}, r.Blocked)
+	require.Equal(t, []sandbox.BlockedCall{{Call: flaky, Class: "read"}, {Call: late, Class: "write", Approval: true}},
+		r.Blocked)
 	require.Zero(t, s.kept, "the child repeats the arguments")
 }
 
 func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
-	pass := sandbox.Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []sandbox.OpenCall{{Seq: 2, Connector: "bank", Method: "transfer"}}}
+	pass := sandbox.Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}},
+		Open: []sandbox.OpenCall{{Seq: 2, Connector: "bank", Method: "transfer"}}}
 	long := strings.Repeat("x", sandbox.MaxName+1)
 	for name, c := range map[string]sandbox.Call{
 		"a look-up among the calls": {Seq: 7, Connector: sandbox.PlatformConnector, Method: "Dispose"},
@@ -172,7 +176,8 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 	report := func(t *testing.T, s *session, e signals.Entry) (sandbox.Result, error) {
 		return s.result(frame(t, sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{e}}))
 	}
-	forged := signals.Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true, Value: json.RawMessage("9000"), At: 3}
+	forged := signals.Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true,
+		Value: json.RawMessage("9000"), At: 3}
 	s, _ := takenOver(t, sandbox.Pass{})
 	_, err := report(t, s, forged)
 	require.ErrorContains(t, err, "did not make")
@@ -181,7 +186,8 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 	s.settled(t, to, read)
 	r, err := report(t, s, forged)
 	require.NoError(t, err)
-	require.Equal(t, []signals.Entry{{ID: 5, Connector: "bank", Method: "read", Class: "read", Value: json.RawMessage("1"), At: 3}}, r.Entries)
+	require.Equal(t, []signals.Entry{{ID: 5, Connector: "bank", Method: "read", Class: "read",
+		Value: json.RawMessage("1"), At: 3}}, r.Entries)
 	_, err = report(t, s, forged)
 	require.ErrorContains(t, err, "did not make", "once")
 
@@ -205,7 +211,8 @@ func TestRefusalsAreTheWorkers(t *testing.T) {
 	var a sandbox.Admission
 	to.answer(t, &a)
 	entries := func(message string) []byte {
-		return frame(t, sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{{ID: 5, Error: &signals.CallError{Message: message}}}})
+		return frame(t, sandbox.Result{End: sandbox.Completed,
+			Entries: []signals.Entry{{ID: 5, Error: &signals.CallError{Message: message}}}})
 	}
 	_, err := s.result(entries("the bank is closed"))
 	require.ErrorContains(t, err, "has not ended so")
@@ -221,7 +228,8 @@ func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
 	s, to := takenOver(t, sandbox.Pass{Limits: sandbox.Limits{ValueUnits: 3}})
 	s.host = &bankHost{value: json.RawMessage("12345")}
 	require.Equal(t, "12345", string(s.settled(t, to, read).Value))
-	r, err := s.result(frame(t, sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{{ID: 5, Value: json.RawMessage("12345")}}}))
+	r, err := s.result(frame(t,
+		sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{{ID: 5, Value: json.RawMessage("12345")}}}))
 	require.NoError(t, err)
 	require.Empty(t, r.Entries[0].Value)
 	require.Equal(t, "The result was too large to record", r.Entries[0].Error.Message)
@@ -238,7 +246,8 @@ func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
 
 // TestReadsMadeAnewKeepTheirPlace: what the log has may be read anew, where the pass is to do that, and nothing else.
 func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
-	kept := signals.Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true, Value: json.RawMessage("0"), At: 7}
+	kept := signals.Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true,
+		Value: json.RawMessage("0"), At: 7}
 	s, _ := takenOver(t, sandbox.Pass{Log: []signals.Entry{kept}})
 	require.ErrorContains(t, s.asked(frame(t, read)), "again")
 
@@ -246,7 +255,9 @@ func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
 	require.ErrorContains(t, s.asked(frame(t, transfer)), "again")
 	s.settled(t, to, read)
 	require.Zero(t, s.started, "it counted when it was first made")
-	r, err := s.result(frame(t, sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{{ID: 5, Value: json.RawMessage("9000"), At: 8, Approval: true}}}))
+	r, err := s.result(frame(t,
+		sandbox.Result{End: sandbox.Completed,
+			Entries: []signals.Entry{{ID: 5, Value: json.RawMessage("9000"), At: 8, Approval: true}}}))
 	require.NoError(t, err)
 	kept.Value = json.RawMessage("1")
 	require.Equal(t, []signals.Entry{kept}, r.Entries)
@@ -261,11 +272,14 @@ func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
 
 func TestStepsAreTheProgramsOwn(t *testing.T) {
 	report := func(entries ...signals.Entry) (sandbox.Result, error) {
-		s, to := takenOver(t, sandbox.Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}}, Open: []sandbox.OpenCall{{Seq: 2}}})
+		s, to := takenOver(t,
+			sandbox.Pass{Log: []signals.Entry{{ID: 1, Connector: "bank", Method: "read"}},
+				Open: []sandbox.OpenCall{{Seq: 2}}})
 		s.settled(t, to, read)
 		return s.result(frame(t, sandbox.Result{End: sandbox.Completed, Entries: entries}))
 	}
-	step := signals.Entry{ID: 9, Connector: sandbox.StepConnector, Method: "s", Value: json.RawMessage("1"), Class: "read", At: 3, Nested: true}
+	step := signals.Entry{ID: 9, Connector: sandbox.StepConnector, Method: "s", Value: json.RawMessage("1"),
+		Class: "read", At: 3, Nested: true}
 	r, err := report(step)
 	require.NoError(t, err)
 	require.Equal(t, []signals.Entry{step}, r.Entries)
@@ -281,18 +295,22 @@ func TestStepsAreTheProgramsOwn(t *testing.T) {
 	_, err = report(signals.Entry{ID: 9, Connector: sandbox.StepConnector, Error: &signals.CallError{Name: long}})
 	require.ErrorContains(t, err, "256 bytes")
 
-	r, err = report(signals.Entry{ID: 9, Connector: sandbox.StepConnector, Method: "s", Args: json.RawMessage("1"), Approval: true, Ephemeral: true}, signals.Entry{Timer: true, ID: 5, Method: "x", At: 4})
+	r, err = report(signals.Entry{ID: 9, Connector: sandbox.StepConnector, Method: "s", Args: json.RawMessage("1"),
+		Approval: true, Ephemeral: true}, signals.Entry{Timer: true, ID: 5, Method: "x", At: 4})
 	require.NoError(t, err)
-	require.Equal(t, []signals.Entry{{ID: 9, Connector: sandbox.StepConnector, Method: "s", Class: "read"}, {Timer: true, ID: 5, At: 4}}, r.Entries)
+	require.Equal(t, []signals.Entry{{ID: 9, Connector: sandbox.StepConnector, Method: "s", Class: "read"},
+		{Timer: true, ID: 5, At: 4}}, r.Entries)
 }
 
 func TestCallsThatWereCutOff(t *testing.T) {
 	s, to := takenOver(t, sandbox.Pass{})
 	s.settled(t, to, read)
-	r, err := s.result(frame(t, sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: &sandbox.Failure{Kind: sandbox.TimedOut}, Entries: []signals.Entry{
-		{ID: 5, Connector: "bank", Method: "read", Dropped: true, Value: json.RawMessage("9000")},
-		{ID: 6, Connector: "bank", Method: "read", Dropped: true},
-	}}))
+	r, err := s.result(frame(t,
+		sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: &sandbox.Failure{Kind: sandbox.TimedOut},
+			Entries: []signals.Entry{
+				{ID: 5, Connector: "bank", Method: "read", Dropped: true, Value: json.RawMessage("9000")},
+				{ID: 6, Connector: "bank", Method: "read", Dropped: true},
+			}}))
 	require.NoError(t, err)
 	require.Len(t, r.Entries, 1, "what the worker was not asked for was not made")
 	require.True(t, r.Entries[0].Dropped)
@@ -333,7 +351,8 @@ func TestFloodsEnd(t *testing.T) {
 // TestManyCallsAtOnceAreCountedByTheEngine: a program issues more than the worker remembers before the engine can stop
 // it.
 func TestManyCallsAtOnceAreCountedByTheEngine(t *testing.T) {
-	pass := sandbox.Pass{Code: `await Promise.all(Array.from({length: 4000}, (_, i) => store.echo(i)))`, Connectors: []string{"store"}, Limits: sandbox.Limits{InlineCalls: 50, GatedCalls: 50}}
+	pass := sandbox.Pass{Code: `await Promise.all(Array.from({length: 4000}, (_, i) => store.echo(i)))`,
+		Connectors: []string{"store"}, Limits: sandbox.Limits{InlineCalls: 50, GatedCalls: 50}}
 	r, err := pool().Run(t.Context(), pass, &sandboxtest.Host{})
 	require.NoError(t, err)
 	require.Equal(t, sandbox.BudgetExceeded, r.Failure.Kind, r.Failure.Message)
@@ -357,7 +376,8 @@ return [found, message, step[0]]`)
 	for i := range 3 {
 		d.Pass.Open, d.Pass.Refresh = nil, i == 1
 		for _, c := range d.Open {
-			d.Pass.Open = append(d.Pass.Open, sandbox.OpenCall{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args})
+			d.Pass.Open = append(d.Pass.Open,
+				sandbox.OpenCall{Seq: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args})
 		}
 		r, err := pool().Run(t.Context(), d.Pass, d.Host)
 		require.NoError(t, err)

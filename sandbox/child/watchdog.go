@@ -72,10 +72,11 @@ func heavy(memory uint64) bool {
 }
 
 const (
-	memoryMessage = "The program used too much memory. Work on less at once: read in pages, and keep only what you need."
-	cpuMessage    = "Execution timed out: the program used too much processor time. Do less computing in it."
-	stackMessage  = "RangeError: Maximum call stack size exceeded"
-	crashMessage  = "The sandbox ended unexpectedly while it ran the program."
+	memoryMessage = "The program used too much memory. Work on less at once: read in pages, and keep only what you " +
+		"need."
+	cpuMessage   = "Execution timed out: the program used too much processor time. Do less computing in it."
+	stackMessage = "RangeError: Maximum call stack size exceeded"
+	crashMessage = "The sandbox ended unexpectedly while it ran the program."
 )
 
 func (w *watchdog) stop(exit int, f *sandbox.Failure) {

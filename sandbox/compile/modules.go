@@ -66,7 +66,8 @@ func importAs(typeOnly bool, clause, module string) string {
 	for _, item := range strings.Split(rest, ",") {
 		item = strings.TrimSpace(item)
 		if all, ok := strings.CutPrefix(item, "*"); ok {
-			text += fmt.Sprintf("const %s=%s;", strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(all), "as")), call)
+			text += fmt.Sprintf("const %s=%s;", strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(all), "as")),
+				call)
 		} else if item != "" {
 			names = append(names, "default: "+item)
 		}

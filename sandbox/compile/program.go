@@ -126,7 +126,8 @@ func mainBody(tree *ast.Program) *ast.BlockStatement {
 		return nil
 	}
 	for _, statement := range wrapper.Body.List {
-		if d, ok := statement.(*ast.FunctionDeclaration); ok && d.Function.Name != nil && d.Function.Name.Name == mainName {
+		if d, ok := statement.(*ast.FunctionDeclaration); ok && d.Function.Name != nil &&
+			d.Function.Name.Name == mainName {
 			return d.Function.Body
 		}
 	}

@@ -68,7 +68,8 @@ func flattenSets(pattern string) (string, error) {
 				continue
 			}
 		case depth > 0 && (strings.HasPrefix(pattern[i:], "--") || strings.HasPrefix(pattern[i:], "&&")):
-			return "", fmt.Errorf("Invalid regular expression: /%s/v: set operations are not supported; use a lookahead, "+
+			return "", fmt.Errorf("Invalid regular expression: /%s/v: set operations are not supported; use a "+
+				"lookahead, "+
 				"as in (?![aeiou])[a-z]", pattern)
 		}
 		b.WriteByte(c)

@@ -307,19 +307,22 @@ func (s valueName) String() string { return s.what + s.connector + "." + s.metho
 func (e *Engine) checkSize(of valueName, text json.RawMessage) *sandbox.Failure {
 	if len(text) > e.limits.ValueUnits { // bytes are never fewer than units
 		if units := signals.Units(text); units > e.limits.ValueUnits {
-			return &sandbox.Failure{Kind: sandbox.TooLarge, Subject: of.String(), Size: units, Limit: e.limits.ValueUnits}
+			return &sandbox.Failure{Kind: sandbox.TooLarge, Subject: of.String(), Size: units,
+				Limit: e.limits.ValueUnits}
 		}
 	}
 	if len(text) > e.limits.ValueBytes {
-		return &sandbox.Failure{Kind: sandbox.TooLarge, Subject: of.String(), Size: len(text), Limit: e.limits.ValueBytes}
+		return &sandbox.Failure{Kind: sandbox.TooLarge, Subject: of.String(), Size: len(text),
+			Limit: e.limits.ValueBytes}
 	}
 	return nil
 }
 
 func (e *Engine) entryOf(c completion, err *signals.CallError) signals.Entry {
 	entry := signals.Entry{
-		ID: c.call.Seq, Connector: c.call.Connector, Method: c.call.Method, Args: c.call.Args, Value: c.value, Error: err,
-		At: c.at, Class: c.call.admission.Class, Ephemeral: c.call.admission.Ephemeral, Position: c.call.Position,
+		ID: c.call.Seq, Connector: c.call.Connector, Method: c.call.Method, Args: c.call.Args, Value: c.value,
+		Error: err,
+		At:    c.at, Class: c.call.admission.Class, Ephemeral: c.call.admission.Ephemeral, Position: c.call.Position,
 		Nested: c.call.step != nil && c.call.step.nested,
 	}
 	if err != nil {
@@ -367,7 +370,8 @@ func (e *Engine) errorValue(ce *signals.CallError, c *call) (goja.Value, error) 
 			return nil, err
 		}
 	}
-	v, err := e.js.makeError(goja.Undefined(), e.vm.ToValue(ce.Name), e.vm.ToValue(ce.Message), e.vm.ToValue(ce.Key), args)
+	v, err := e.js.makeError(goja.Undefined(), e.vm.ToValue(ce.Name), e.vm.ToValue(ce.Message), e.vm.ToValue(ce.Key),
+		args)
 	if err == nil && c != nil && c.Position != nil {
 		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position})
 	}

@@ -491,7 +491,8 @@ func (e *Engine) endOpen() error {
 
 // diverge ends the pass because the program did something else than the log says.
 func (e *Engine) diverge(seq int, what string) error {
-	message := fmt.Sprintf("Codemode replay divergence at %s: %s. Code must be deterministic up to tool calls and steps. "+
+	message := fmt.Sprintf("Codemode replay divergence at %s: %s. Code must be deterministic up to tool calls and "+
+		"steps. "+
 		"Wrap nondeterministic work in codemode.step(name, fn).", stepName(seq), what)
 	e.abort(&sandbox.Failure{Kind: sandbox.Diverged, Seq: seq, Message: message})
 	return errStopped

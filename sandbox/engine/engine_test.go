@@ -77,7 +77,8 @@ func TestPositions(t *testing.T) {
 		{"const a: number = 1;\n\nthrow new Error('boom')", "boom", 3},
 		{"async () => {\n  const x = null;\n  return x.y\n}", "Cannot read property 'y' of", 3},
 		{"Some prose\n```ts\nconst a = 1\nthrow new TypeError('t')\n```", "t", 4},
-		{"import x from 'y'\nreturn 1", "SyntaxError: import is not available in programs; use the connectors, which are globals", 1},
+		{"import x from 'y'\nreturn 1",
+			"SyntaxError: import is not available in programs; use the connectors, which are globals", 1},
 		{"const a = 1\nawait store.nope({})", `Tool "nope" not found on store`, 2},
 		{"return /(/", "SyntaxError: ", 1},
 	} {
@@ -93,22 +94,25 @@ func TestPositions(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	for code, want := range map[string]string{
-		"throw 'text'":                "text",
-		"throw ''":                    "The program threw an empty string",
-		"throw new Error('')":         "Error (without a message)",
-		"throw null":                  "The program threw null",
-		"throw undefined":             "The program threw undefined",
-		"throw {code: 1}":             `The program threw {"code":1}`,
-		"throw {message: 'm'}":        "m",
-		"throw Symbol('s')":           "The program threw Symbol(s)",
-		"throw 5":                     "The program threw 5",
-		"await host.write()":          "host is not defined (the only globals available in the sandbox are: store, codemode)",
+		"throw 'text'":         "text",
+		"throw ''":             "The program threw an empty string",
+		"throw new Error('')":  "Error (without a message)",
+		"throw null":           "The program threw null",
+		"throw undefined":      "The program threw undefined",
+		"throw {code: 1}":      `The program threw {"code":1}`,
+		"throw {message: 'm'}": "m",
+		"throw Symbol('s')":    "The program threw Symbol(s)",
+		"throw 5":              "The program threw 5",
+		"await host.write()": "host is not defined (the only globals available in the sandbox are: store, " +
+			"codemode)",
 		"await new Promise(() => {})": "The program can never finish",
 		"await Promise.any([Promise.reject(new Error('a')), Promise.reject('b')])":      ": a; b",
 		"setTimeout(() => { throw new Error('late') }, 1); await new Promise(() => {})": "late",
-		"throw {get message() { throw 1 }}":                                             "The program threw a value that cannot be described",
-		"(function f() { f() })()":                                                      "Maximum call stack size exceeded",
-		"undeclared = 1":                                                                "undeclared is not defined",
+		"throw {get message() { throw 1 }}": "The program threw a " +
+			"value that cannot be described",
+		"(function f() { f() })()": "Maximum call stack size " +
+			"exceeded",
+		"undeclared = 1": "undeclared is not defined",
 	} {
 		t.Run(code, func(t *testing.T) {
 			r := runProgram(t, code)
@@ -171,8 +175,10 @@ console.log('%s has %d items: %j', 'list', 3, [1]); console.log(store, store.ech
 const o = {}; o.self = o; console.log(o); console.log({get x() { throw 1 }}); console.log(new Date(0), /x/g, Symbol('s'));
 console.group('g'); console.log('in'); console.groupEnd(); console.table([{a: 1}]); console.assert(false, 'no');`)
 	require.Equal(t, []string{
-		`a 1 [1,2] {"b":"x","c":[undefined]}`, "[warn] w", "[error] TypeError: bad", "null undefined 1n", `Map(1) {"k" => {}}`,
-		"list has 3 items: [1]", "[connector store] [function anonymous] Uint8Array(1) [1]", `{"self":[circular]}`, "[unprintable]",
+		`a 1 [1,2] {"b":"x","c":[undefined]}`, "[warn] w", "[error] TypeError: bad", "null undefined 1n",
+		`Map(1) {"k" => {}}`,
+		"list has 3 items: [1]", "[connector store] [function anonymous] Uint8Array(1) [1]", `{"self":[circular]}`,
+		"[unprintable]",
 		"1970-01-01T00:00:00.000Z /x/g Symbol(s)", "g", "  in", `0: {"a":1}`, "[error] Assertion failed: no",
 	}, r.Logs)
 }
@@ -289,13 +295,16 @@ func TestNoGateStarves(t *testing.T) {
 }
 
 func TestTimers(t *testing.T) {
-	sandboxtest.RequireValue(t, "true", runProgram(t, `const a = Date.now(); await new Promise(r => setTimeout(r, 30)); return Date.now() - a >= 30`))
+	sandboxtest.RequireValue(t, "true",
+		runProgram(t, `const a = Date.now(); await new Promise(r => setTimeout(r, 30)); return Date.now() - a >= 30`))
 	sandboxtest.RequireValue(t, "[1,2,3]", runProgram(t, `const r = []; await new Promise(done => { setTimeout(() => r.push(2), 10); setTimeout(() => r.push(1), 5);
 		setTimeout(() => { r.push(3); done() }, 15); const x = setTimeout(() => r.push(9), 8); clearTimeout(x) }); return r`))
-	sandboxtest.RequireValue(t, "3", runProgram(t, `let n = 0; await new Promise(r => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); r() } }, 2) }); return n`))
+	sandboxtest.RequireValue(t, "3",
+		runProgram(t, `let n = 0; await new Promise(r => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); r() } }, 2) }); return n`))
 	sandboxtest.RequireValue(t, "1", runProgram(t, `setTimeout(() => {}, 1e9); return 1`))
 	started := time.Now()
-	sandboxtest.RequireValue(t, "true", runProgram(t, `const a = Date.now(); await new Promise(r => setTimeout(r, 86400000)); return Date.now() - a >= 86400000`))
+	sandboxtest.RequireValue(t, "true",
+		runProgram(t, `const a = Date.now(); await new Promise(r => setTimeout(r, 86400000)); return Date.now() - a >= 86400000`))
 	require.Less(t, time.Since(started), 5*time.Second, "a long sleep ends the pass")
 }
 
@@ -307,7 +316,8 @@ func TestLongSleepOfALatePassIsDurable(t *testing.T) {
 }
 
 func TestPassTimeout(t *testing.T) {
-	for _, code := range []string{`for (;;) await new Promise(r => setTimeout(r, 20))`, `for (;;) {}`, `await store.slow({})`} {
+	for _, code := range []string{`for (;;) await new Promise(r => setTimeout(r, 20))`, `for (;;) {}`,
+		`await store.slow({})`} {
 		d := newDriver(t, code)
 		d.Pass.Limits.Timeout = 100 * time.Millisecond
 		release := make(chan struct{})
@@ -337,7 +347,8 @@ func TestUnawaitedCalls(t *testing.T) {
 	d.Pass.Open = nil
 	open := d.Open
 	d.Open = nil
-	d.Pass.Open = []sandbox.OpenCall{{Seq: open[0].Seq, Connector: "store", Method: "a_ask", Args: open[0].Args, Pending: true}}
+	d.Pass.Open = []sandbox.OpenCall{{Seq: open[0].Seq, Connector: "store", Method: "a_ask", Args: open[0].Args,
+		Pending: true}}
 	r, err := d.Exec.Run(context.Background(), d.Pass, d.Host)
 	require.NoError(t, err)
 	require.Equal(t, sandbox.Failed, r.End)
@@ -357,14 +368,20 @@ func TestSizes(t *testing.T) {
 	require.Equal(t, sandbox.NotSerializable, d.Once().Failure.Kind)
 
 	d = newDriver(t, `return (await store.big({})).length`)
-	d.Host.Methods["big"] = func(json.RawMessage) (string, error) { return `"` + strings.Repeat("x", 1_100_000) + `"`, nil }
+	d.Host.Methods["big"] = func(json.RawMessage) (string, error) {
+		return `"` + strings.Repeat("x", 1_100_000) + `"`,
+			nil
+	}
 	r = d.Once()
 	require.Equal(t, "The result of store.big", r.Failure.Subject)
 	require.Len(t, r.Entries, 1)
 	require.NotNil(t, r.Entries[0].Error)
 
 	d = newDriver(t, `const l = []; for (let i = 0; i < 5; i++) l.push((await store.big({})).length); return 'z'.repeat(1200000)`)
-	d.Host.Methods["big"] = func(json.RawMessage) (string, error) { return `"` + strings.Repeat("x", 600_000) + `"`, nil }
+	d.Host.Methods["big"] = func(json.RawMessage) (string, error) {
+		return `"` + strings.Repeat("x", 600_000) + `"`,
+			nil
+	}
 	passes := 0
 	for {
 		r = d.Once()
@@ -409,7 +426,8 @@ func TestCancelledPass(t *testing.T) {
 
 func BenchmarkReplay1000(b *testing.B) {
 	x := InProcess{}
-	pass := sandbox.Pass{Code: `let t = 0; for (let i = 0; i < 1000; i++) t += (await store.echo({i})).i; return t`, Seed: "s", Connectors: []string{"store"}}
+	pass := sandbox.Pass{Code: `let t = 0; for (let i = 0; i < 1000; i++) t += (await store.echo({i})).i; return t`,
+		Seed: "s", Connectors: []string{"store"}}
 	for i := range 1000 {
 		raw := json.RawMessage(fmt.Sprintf(`{"i":%d}`, i))
 		pass.Log = append(pass.Log, signals.Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})
@@ -425,7 +443,8 @@ func BenchmarkReplay1000(b *testing.B) {
 func BenchmarkTinyPass(b *testing.B) {
 	x := InProcess{}
 	for b.Loop() {
-		if r, err := x.Run(context.Background(), sandbox.Pass{Code: "return 1", Connectors: []string{"store"}}, &sandboxtest.Host{}); err != nil || r.End != sandbox.Completed {
+		if r, err := x.Run(context.Background(), sandbox.Pass{Code: "return 1", Connectors: []string{"store"}},
+			&sandboxtest.Host{}); err != nil || r.End != sandbox.Completed {
 			b.Fatal(err, r.Failure)
 		}
 	}

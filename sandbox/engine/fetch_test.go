@@ -63,5 +63,6 @@ func TestFetchIssuesAtOnce(t *testing.T) {
 
 func TestNoFetchWithoutOutbound(t *testing.T) {
 	d := newDriver(t, `try { await fetch('https://a') } catch (e) { return e.message }`)
-	require.JSONEq(t, `"fetch is not available: programs reach the outside through connectors (store, codemode)"`, string(d.Once().Value))
+	require.JSONEq(t, `"fetch is not available: programs reach the outside through connectors (store, codemode)"`,
+		string(d.Once().Value))
 }

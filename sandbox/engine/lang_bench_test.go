@@ -52,8 +52,9 @@ func BenchmarkPrelude(b *testing.B) {
 	cpu(50, base)
 	b.ReportMetric(cpu(300, base), "cpu-µs/runtime")
 	for name, touch := range map[string]string{
-		"url": "URL", "events": "AbortController", "text": "TextEncoder", "http": "Headers", "clone": "structuredClone", "crypto": "crypto",
-		"intl": "Intl", "iterator": "Iterator", "disposable": "DisposableStack", "es": "Array.fromAsync",
+		"url": "URL", "events": "AbortController", "text": "TextEncoder", "http": "Headers", "clone": "structuredClone",
+		"crypto": "crypto",
+		"intl":   "Intl", "iterator": "Iterator", "disposable": "DisposableStack", "es": "Array.fromAsync",
 	} {
 		run := fresh("return typeof " + touch)
 		cpu(10, run)

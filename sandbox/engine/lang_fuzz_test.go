@@ -24,9 +24,12 @@ func languageEngine(t testing.TB) *Engine {
 // FuzzValues: what is JSON is read, what is not is refused, and a value that has crossed once crosses again unchanged.
 func FuzzValues(f *testing.F) {
 	for _, text := range []string{
-		`null`, `[]`, `{}`, `{"a":[1,2.5,-0,1e400,true,false,null,"x\u00e9\ud83d\ude00\ud800"]}`, `{"__proto__":{"x":1},"b":1,"2":2,"1":1}`, `"\ud800"`,
-		`{"__codemode_bigint_v1__":"12345678901234567890"}`, `{"__codemode_binary_v1__":"Uint8Array","data":"AQID"}`, `{"__codemode_binary_v1__":"ArrayBuffer","data":"AQID"}`,
-		`{"__codemode_binary_v1__":1}`, `01`, `[1,]`, `{"a":1,}`, `"\x"`, "\"\n\"", `nul`, `1e5`, `-`, `[[[[[[`, ` 1 `, `{"a":1,"a":2}`, `1.0`, `"\u12"`, `"\/\b\f\n\r\t\"\\"`,
+		`null`, `[]`, `{}`, `{"a":[1,2.5,-0,1e400,true,false,null,"x\u00e9\ud83d\ude00\ud800"]}`,
+		`{"__proto__":{"x":1},"b":1,"2":2,"1":1}`, `"\ud800"`,
+		`{"__codemode_bigint_v1__":"12345678901234567890"}`, `{"__codemode_binary_v1__":"Uint8Array","data":"AQID"}`,
+		`{"__codemode_binary_v1__":"ArrayBuffer","data":"AQID"}`,
+		`{"__codemode_binary_v1__":1}`, `01`, `[1,]`, `{"a":1,}`, `"\x"`, "\"\n\"", `nul`, `1e5`, `-`, `[[[[[[`,
+		` 1 `, `{"a":1,"a":2}`, `1.0`, `"\u12"`, `"\/\b\f\n\r\t\"\\"`,
 	} {
 		f.Add(text)
 	}
@@ -37,7 +40,8 @@ func FuzzValues(f *testing.F) {
 		}
 		plain := jsonReader{e: e, text: text}
 		_, err := plain.document()
-		if valid := json.Valid([]byte(text)); valid != (err == nil) && !strings.Contains(text, strings.Repeat("[", maxJSONDepth/2)) {
+		if valid := json.Valid([]byte(text)); valid != (err == nil) &&
+			!strings.Contains(text, strings.Repeat("[", maxJSONDepth/2)) {
 			t.Fatalf("valid: %v, but reading it says: %v", valid, err)
 		}
 		value, err := e.decode(json.RawMessage(text))
@@ -85,7 +89,8 @@ func FuzzBytes(f *testing.F) {
 
 // FuzzRegExp: rewriting a pattern never panics, and what it gives compiles or is refused as a syntax error.
 func FuzzRegExp(f *testing.F) {
-	for _, p := range []string{`\p{L}+`, `[\p{Lu}\d-]`, `\P{Script=Greek}`, `[^\p{Alphabetic}]`, `\p{`, `[[a-z]--[b]]`, `\p{Emoji}\u{1F600}`, `\\p{L}`, `[\]\p{L}]`} {
+	for _, p := range []string{`\p{L}+`, `[\p{Lu}\d-]`, `\P{Script=Greek}`, `[^\p{Alphabetic}]`, `\p{`, `[[a-z]--[b]]`,
+		`\p{Emoji}\u{1F600}`, `\\p{L}`, `[\]\p{L}]`} {
 		f.Add(p, "u")
 		f.Add(p, "gdv")
 	}

@@ -13,25 +13,27 @@ import (
 
 func TestLanguageRefusals(t *testing.T) {
 	for code, want := range map[string]string{
-		"try { eval('1') } catch (e) { return e.name }":                                                                                         `"EvalError"`,
-		"try { (function* () {}).constructor('1') } catch (e) { return e.name }":                                                                `"EvalError"`,
-		"try { Function('return 1')() } catch (e) { return e.name }":                                                                            `"EvalError"`,
-		"try { setTimeout('x = 1') } catch (e) { return e.name }":                                                                               `"TypeError"`,
-		"['process', 'require', 'Buffer', 'WebAssembly', 'caches', 'WebSocket', 'SharedArrayBuffer', 'GoError'].filter((n) => n in globalThis)": "[]",
-		"try { new RegExp('\\\\p{Nope}', 'u') } catch (e) { return [e.name, e.message] }":                                                       `["SyntaxError","Invalid regular expression: /\\p{Nope}/: Invalid property name Nope"]`,
-		"try { JSON.parse('['.repeat(20000)) } catch (e) { return [e.name, e.message] }":                                                        `["SyntaxError","JSON is nested more than 10000 levels deep"]`,
-		"try { new Intl.DateTimeFormat('en', {timeZone: 'Local'}) } catch (e) { return e.name }":                                                `"RangeError"`,
-		"try { new Intl.DateTimeFormat('en', {timeZone: '../etc/passwd'}) } catch (e) { return e.name }":                                        `"RangeError"`,
-		"try { await crypto.subtle.digest('MD5', new Uint8Array(1)) } catch (e) { return e.name }":                                              `"NotSupportedError"`,
-		"try { structuredClone(store) } catch (e) { return e.name }":                                                                            `"DataCloneError"`,
-		"Object.keys(globalThis).sort()":                                                                                                        `["codemode","console","store"]`,
-		"try { globalThis.nope } catch { return 1 } try { nope } catch (e) { return e.name }":                                                   `"ReferenceError"`,
-		"[typeof URL, 'URL' in globalThis, typeof Nope]":                                                                                        `["function",true,"undefined"]`,
-		"globalThis.URL = 5; globalThis.Headers = class Mine {}; return [URL, Headers.name]":                                                    `[5,"Mine"]`,
-		"const old = Date; globalThis.Date = class Fake { static now() { return 7 } }; return [Date.now(), new old(0).getTime()]":               "[7,0]",
-		"Math.random = () => 1; const u = new URL('http://a/?b=c'); return [Math.random(), u.search]":                                           `[1,"?b=c"]`,
-		"/(?:x(?!y))*END/.test('x'.repeat(200000) + 'END')":                                                                                     "true",
-		"const o = JSON.parse('{\"__proto__\": {\"x\": 1}}'); return [o.x === undefined, Object.keys(o)]":                                       `[true,["__proto__"]]`,
+		"try { eval('1') } catch (e) { return e.name }":                          `"EvalError"`,
+		"try { (function* () {}).constructor('1') } catch (e) { return e.name }": `"EvalError"`,
+		"try { Function('return 1')() } catch (e) { return e.name }":             `"EvalError"`,
+		"try { setTimeout('x = 1') } catch (e) { return e.name }":                `"TypeError"`,
+		"['process', 'require', 'Buffer', 'WebAssembly', 'caches', 'WebSocket', 'SharedArrayBuffer', " +
+			"'GoError'].filter((n) => n in globalThis)": "[]",
+		"try { new RegExp('\\\\p{Nope}', 'u') } catch (e) { return [e.name, e.message] }":                `["SyntaxError","Invalid regular expression: /\\p{Nope}/: Invalid property name Nope"]`,
+		"try { JSON.parse('['.repeat(20000)) } catch (e) { return [e.name, e.message] }":                 `["SyntaxError","JSON is nested more than 10000 levels deep"]`,
+		"try { new Intl.DateTimeFormat('en', {timeZone: 'Local'}) } catch (e) { return e.name }":         `"RangeError"`,
+		"try { new Intl.DateTimeFormat('en', {timeZone: '../etc/passwd'}) } catch (e) { return e.name }": `"RangeError"`,
+		"try { await crypto.subtle.digest('MD5', new Uint8Array(1)) } catch (e) { return e.name }":       `"NotSupportedError"`,
+		"try { structuredClone(store) } catch (e) { return e.name }":                                     `"DataCloneError"`,
+		"Object.keys(globalThis).sort()": `["codemode","console","store"]`,
+		"try { globalThis.nope } catch { return 1 } try { nope } catch (e) { return e.name }": `"ReferenceError"`,
+		"[typeof URL, 'URL' in globalThis, typeof Nope]":                                      `["function",true,"undefined"]`,
+		"globalThis.URL = 5; globalThis.Headers = class Mine {}; return [URL, Headers.name]":  `[5,"Mine"]`,
+		"const old = Date; globalThis.Date = class Fake { static now() { return 7 } }; return [Date.now(), new " +
+			"old(0).getTime()]": "[7,0]",
+		"Math.random = () => 1; const u = new URL('http://a/?b=c'); return [Math.random(), u.search]":     `[1,"?b=c"]`,
+		"/(?:x(?!y))*END/.test('x'.repeat(200000) + 'END')":                                               "true",
+		"const o = JSON.parse('{\"__proto__\": {\"x\": 1}}'); return [o.x === undefined, Object.keys(o)]": `[true,["__proto__"]]`,
 	} {
 		t.Run(code, func(t *testing.T) { sandboxtest.RequireValue(t, want, runProgram(t, code)) })
 	}
@@ -54,7 +56,8 @@ func TestLanguageSyntaxErrorsHavePlaces(t *testing.T) {
 
 // A module that a step loads is loaded elsewhere when the step is skipped; that must shift nothing.
 func TestLoadingIsInvisible(t *testing.T) {
-	for _, module := range []string{"new URL('http://a').href", "[1].values().map(x => x).toArray()", "new DisposableStack().disposed", "'a'.isWellFormed()", "Intl.DateTimeFormat().resolvedOptions().timeZone"} {
+	for _, module := range []string{"new URL('http://a').href", "[1].values().map(x => x).toArray()",
+		"new DisposableStack().disposed", "'a'.isWellFormed()", "Intl.DateTimeFormat().resolvedOptions().timeZone"} {
 		d := newDriver(t, `await codemode.step('s', () => `+module+`); const before = Math.random(); const again = `+module+`;
 await store.w_gate({before, again, after: Math.random(), id: crypto.randomUUID()}); return 'same'`)
 		require.Equal(t, sandbox.Blocked, d.Once().End)
@@ -68,7 +71,8 @@ func TestValuesCrossExactly(t *testing.T) {
 	d.Host.Methods["given"] = func(json.RawMessage) (string, error) {
 		return `{"z":-0,"10":1,"a":1,"s":"\ud800","b":{"__codemode_binary_v1__":"Uint8Array","data":"AQL/"},"n":{"__codemode_bigint_v1__":"9007199254740993"},"big":1e22,"__proto__":2}`, nil
 	}
-	sandboxtest.RequireValue(t, `[["10","z","a","s","b","n","big","__proto__"],55296,true,[1,2,255],"bigint",true,true,null]`, d.Finish())
+	sandboxtest.RequireValue(t,
+		`[["10","z","a","s","b","n","big","__proto__"],55296,true,[1,2,255],"bigint",true,true,null]`, d.Finish())
 }
 
 func TestEngineVersionCoversTheWholePrelude(t *testing.T) {

@@ -60,7 +60,8 @@ func runProgramFile(t *testing.T, x sandbox.Executor, file, tools string) {
 	require.NoError(t, err)
 	line, _, _ := strings.Cut(string(text), "\n")
 	want := strings.TrimSpace(strings.TrimPrefix(line, "// expect:"))
-	pass := sandbox.Pass{Code: string(text), Seed: "exec_program", Start: 1_700_000_000_000, Connectors: []string{"tools"}}
+	pass := sandbox.Pass{Code: string(text), Seed: "exec_program", Start: 1_700_000_000_000,
+		Connectors: []string{"tools"}}
 	r, err := x.Run(context.Background(), pass, newToolHost(t, tools))
 	require.NoError(t, err)
 	if r.Failure != nil {

@@ -127,7 +127,8 @@ func (g *generator) parallel(depth int) string {
 		chains = append(chains, fmt.Sprintf("(async () => { const %s = [];\n%sreturn %s; })()", own, body, own))
 	}
 	combinator := g.pick("all", "allSettled", "race", "any", "all")
-	return fmt.Sprintf("try { out.push(await Promise.%s([%s])); } catch (e) { out.push(String(e.message)); }\n", combinator, strings.Join(chains, ",\n"))
+	return fmt.Sprintf("try { out.push(await Promise.%s([%s])); } catch (e) { out.push(String(e.message)); }\n",
+		combinator, strings.Join(chains, ",\n"))
 }
 
 func (g *generator) leaf() string {
@@ -148,20 +149,25 @@ func (g *generator) leaf() string {
 	case 3:
 		return "await codemode.step('s', () => Math.random() + out.length)"
 	case 4:
-		return "await codemode.step('n', async () => { const x = await store.r_s({n: out.length}); return [x, Math.random()] })"
+		return "await codemode.step('n', async () => { const x = await store.r_s({n: out.length}); return [x, " +
+			"Math.random()] })"
 	case 5:
-		return "await codemode.step('f', () => { throw new RangeError('s' + out.length) }).catch(e => e.name + e.message)"
+		return "await codemode.step('f', () => { throw new RangeError('s' + out.length) }).catch(e => e.name + " +
+			"e.message)"
 	case 6:
-		return fmt.Sprintf("await Promise.race([store.%s({r: out.length}), sleep(%d)])", g.pick("r_a", "w_a"), 1+g.IntN(3))
+		return fmt.Sprintf("await Promise.race([store.%s({r: out.length}), sleep(%d)])", g.pick("r_a", "w_a"),
+			1+g.IntN(3))
 	case 7:
 		return "crypto.randomUUID()"
 	}
 	method := g.pick("r_a", "r_b", "w_a", "w_b", "a_a", "f_a")
 	if g.sync {
-		return fmt.Sprintf("(() => { try { return store.%s({n: out.length, x: %s}).m } catch (e) { return e.message } finally { console.log('f') } })()",
+		return fmt.Sprintf("(() => { try { return store.%s({n: out.length, x: %s}).m } catch (e) { return "+
+			"e.message } finally { console.log('f') } })()",
 			method, g.pick("1", "Math.random()", "'é'"))
 	}
-	return fmt.Sprintf("await store.%s({n: out.length, x: %s}).catch(e => e.message)", method, g.pick("1", "Math.random()", "Date.now()", "'é'"))
+	return fmt.Sprintf("await store.%s({n: out.length, x: %s}).catch(e => e.message)",
+		method, g.pick("1", "Math.random()", "Date.now()", "'é'"))
 }
 
 func (g *generator) pick(options ...string) string { return options[g.IntN(len(options))] }
@@ -284,7 +290,8 @@ type fuzzRun struct {
 // interrupted runs the program in passes, as the workflow does.
 func interrupted(seed uint64, code string) (*fuzzRun, error) {
 	run := &fuzzRun{random: rand.New(rand.NewPCG(seed, 2))}
-	run.pass = sandbox.Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000, Connectors: []string{"store"}, Synchronous: synchronous(seed)}
+	run.pass = sandbox.Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000,
+		Connectors: []string{"store"}, Synchronous: synchronous(seed)}
 	host := &fuzzHost{random: rand.New(rand.NewPCG(seed, 3))}
 	executor := newFuzzExecutor()
 	for n := range 2000 {
@@ -325,7 +332,8 @@ func (run *fuzzRun) take(r sandbox.Result) error {
 	}
 	run.pass.Log = append(run.pass.Log, r.Entries...)
 	for _, b := range r.Blocked {
-		run.open = append(run.open, sandbox.OpenCall{Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: b.Approval})
+		run.open = append(run.open,
+			sandbox.OpenCall{Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Pending: b.Approval})
 	}
 	run.logs, run.pass.Lines, run.timers = append(run.logs, r.Logs...), r.Lines, r.Timers
 	return nil
@@ -340,7 +348,9 @@ func (run *fuzzRun) settleSome() {
 			o := run.open[0]
 			run.open = run.open[1:]
 			s := answer(sandbox.Call{Seq: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args})
-			run.pass.Log = append(run.pass.Log, signals.Entry{ID: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args, Value: s.Value, Error: s.Err, At: time.Now().UnixMilli()})
+			run.pass.Log = append(run.pass.Log,
+				signals.Entry{ID: o.Seq, Connector: o.Connector, Method: o.Method, Args: o.Args, Value: s.Value,
+					Error: s.Err, At: time.Now().UnixMilli()})
 			settled++
 		}
 		if len(run.open) > 0 && run.open[0].Pending && run.random.IntN(2) == 0 {

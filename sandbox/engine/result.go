@@ -82,7 +82,8 @@ func (e *Engine) takeTimers() {
 	for _, t := range e.timers {
 		e.result.Timers = append(e.result.Timers, signals.Timer{ID: t.id, Due: t.due})
 	}
-	slices.SortFunc(e.result.Timers, func(a, b signals.Timer) int { return cmp.Or(cmp.Compare(a.Due, b.Due), a.ID-b.ID) })
+	slices.SortFunc(e.result.Timers,
+		func(a, b signals.Timer) int { return cmp.Or(cmp.Compare(a.Due, b.Due), a.ID-b.ID) })
 }
 
 // takeBlocked lists the new gated calls as far as they fit, in seq order.

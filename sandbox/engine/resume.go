@@ -14,9 +14,9 @@ import (
 // log is. The runtime stays for seconds, in a child that nothing else needs: an execution that waits longer keeps
 // nothing.
 
-// Parkable says that the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in the log
-// than it was recorded. What a step's function left behind beside its value is in no log: it is gone for the next pass,
-// wherever that runs.
+// Parkable says that the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in
+// the log than it was recorded. What a step's function left behind beside its value is in no log: it is gone for the
+// next pass, wherever that runs.
 func (e *Engine) Parkable() bool {
 	return e.result.End == sandbox.Blocked && !e.result.Partial && e.fatal == nil &&
 		!e.stopped.Load() && !e.suspended && !e.closed && !e.refreshed && !e.stepped &&

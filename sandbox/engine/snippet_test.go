@@ -55,7 +55,8 @@ func TestSnippetsRunInTheProgram(t *testing.T) {
 		console.log('after');
 		return [r, await codemode.run('none')];`)
 	withSnippets(d, map[string]string{
-		"outer": "```ts\nasync (input: {who: string}) => {\n  console.log('in');\n  const w = await store.w_put(input);\n  return [w, await codemode.run('inner', 2)];\n}\n```",
+		"outer": "```ts\nasync (input: {who: string}) => {\n  console.log('in');\n  const w = await " +
+			"store.w_put(input);\n  return [w, await codemode.run('inner', 2)];\n}\n```",
 		"inner": `const n = await store.w_put({n: 1}); console.log('deep'); return n`,
 	})
 	r := d.Finish()
@@ -102,5 +103,6 @@ func TestLookupThatChangedIsADivergence(t *testing.T) {
 	d.Pass.Code = strings.Replace(d.Pass.Code, "'a'", "'b'", 1)
 	r := d.Once()
 	require.Equal(t, sandbox.Diverged, r.Failure.Kind)
-	require.Contains(t, r.Failure.Message, "Codemode replay divergence at look-up 1: codemode.search was called with different arguments")
+	require.Contains(t, r.Failure.Message,
+		"Codemode replay divergence at look-up 1: codemode.search was called with different arguments")
 }

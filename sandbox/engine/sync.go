@@ -38,7 +38,8 @@ func (e *Engine) isNext(entry *signals.Entry) bool {
 
 func (e *Engine) liveCall(c *call) goja.Value {
 	if e.cursor < len(e.pass.Log) {
-		_ = e.diverge(c.Seq, "the program called "+c.Connector+"."+c.Method+" before all of the recorded run was replayed")
+		_ = e.diverge(c.Seq,
+			"the program called "+c.Connector+"."+c.Method+" before all of the recorded run was replayed")
 		return goja.Undefined()
 	}
 	if !e.live {
@@ -137,6 +138,7 @@ func (e *Engine) start(c *call) {
 	ctx := e.ctx // of this pass, whenever the goroutine begins
 	go func() {
 		s := e.host.Call(ctx, c.Call)
-		e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate, as: s.As}
+		e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate,
+			as: s.As}
 	}()
 }

@@ -55,18 +55,19 @@ func TestUncaughtErrorOfASyncCallEndsTheProgram(t *testing.T) {
 // TestNothingRunsWhenASyncCallEndsThePass: a program cannot observe that it was paused.
 func TestNothingRunsWhenASyncCallEndsThePass(t *testing.T) {
 	for name, code := range map[string]string{
-		"try":        `try { store.w_put({n: 1}) } catch { console.log('caught') } finally { console.log('finally') } return 1`,
-		"async":      `const f = async () => { try { return store.w_put({n: 1}) } catch { console.log('caught') } finally { console.log('finally') } }; await f().catch(() => console.log('c')).finally(() => console.log('f')); return 1`,
-		"then":       `await Promise.resolve().then(() => store.w_put({n: 1})).then(() => console.log('then'), () => console.log('caught')); return 1`,
-		"callback":   `[1].map(() => store.w_put({n: 1})); console.log('after'); return 1`,
-		"direct":     `[{n: 1}].forEach(store.w_put); console.log('after'); return 1`,
-		"getter":     `const o = { get x() { try { return store.w_put({n: 1}) } finally { console.log('finally') } } }; JSON.stringify(o); console.log('after'); return 1`,
-		"generator":  `function* g() { try { yield store.w_put({n: 1}) } finally { console.log('finally') } } for (const x of g()) console.log('in'); console.log('after'); return 1`,
-		"iterator":   `for (const x of { *[Symbol.iterator]() { try { yield 1; yield 2 } finally { console.log('closed') } } }) store.w_put({n: 1}); console.log('after'); return 1`,
-		"timer":      `setTimeout(() => { try { store.w_put({n: 1}) } finally { console.log('finally') } }, 1); await new Promise(r => setTimeout(r, 5)); console.log('after'); return 1`,
-		"sleeper":    `setTimeout(() => console.log('rang'), 90_000); store.w_put({n: 1}); console.log('after'); return 1`,
-		"step":       `await codemode.step('s', () => { try { return store.w_put({n: 1}) } finally { console.log('finally') } }); console.log('after'); return 1`,
-		"tostring":   "`${{ toString() { try { return String(store.w_put({n: 1}).n) } finally { console.log('finally') } } }}`; console.log('after'); return 1",
+		"try":       `try { store.w_put({n: 1}) } catch { console.log('caught') } finally { console.log('finally') } return 1`,
+		"async":     `const f = async () => { try { return store.w_put({n: 1}) } catch { console.log('caught') } finally { console.log('finally') } }; await f().catch(() => console.log('c')).finally(() => console.log('f')); return 1`,
+		"then":      `await Promise.resolve().then(() => store.w_put({n: 1})).then(() => console.log('then'), () => console.log('caught')); return 1`,
+		"callback":  `[1].map(() => store.w_put({n: 1})); console.log('after'); return 1`,
+		"direct":    `[{n: 1}].forEach(store.w_put); console.log('after'); return 1`,
+		"getter":    `const o = { get x() { try { return store.w_put({n: 1}) } finally { console.log('finally') } } }; JSON.stringify(o); console.log('after'); return 1`,
+		"generator": `function* g() { try { yield store.w_put({n: 1}) } finally { console.log('finally') } } for (const x of g()) console.log('in'); console.log('after'); return 1`,
+		"iterator":  `for (const x of { *[Symbol.iterator]() { try { yield 1; yield 2 } finally { console.log('closed') } } }) store.w_put({n: 1}); console.log('after'); return 1`,
+		"timer":     `setTimeout(() => { try { store.w_put({n: 1}) } finally { console.log('finally') } }, 1); await new Promise(r => setTimeout(r, 5)); console.log('after'); return 1`,
+		"sleeper":   `setTimeout(() => console.log('rang'), 90_000); store.w_put({n: 1}); console.log('after'); return 1`,
+		"step":      `await codemode.step('s', () => { try { return store.w_put({n: 1}) } finally { console.log('finally') } }); console.log('after'); return 1`,
+		"tostring": "`${{ toString() { try { return String(store.w_put({n: 1}).n) } finally { " +
+			"console.log('finally') } } }}`; console.log('after'); return 1",
 		"comparator": `[2, 1].sort((a, b) => store.w_put({n: 1}).n); console.log('after'); return 1`,
 		"other jobs": `Promise.resolve().then(() => console.log('job')); store.w_put({n: 1}); await 0; return 1`,
 	} {
@@ -114,7 +115,8 @@ func TestSyncDivergence(t *testing.T) {
 }
 
 func TestSyncPassesRollOver(t *testing.T) {
-	d := newSyncDriver(t, `let n = 0; for (let i = 0; i < 30; i++) n += store.echo({i, pad: 'x'.repeat(300)}).i; return n`)
+	d := newSyncDriver(t,
+		`let n = 0; for (let i = 0; i < 30; i++) n += store.echo({i, pad: 'x'.repeat(300)}).i; return n`)
 	d.Pass.Limits.BufferBytes = 1000
 	first := d.Once()
 	require.Equal(t, sandbox.More, first.End)
@@ -122,7 +124,8 @@ func TestSyncPassesRollOver(t *testing.T) {
 	require.Equal(t, "435", string(d.Finish().Value))
 	require.Len(t, d.Host.Calls, 30, "each read is made once")
 
-	d = newSyncDriver(t, `let n = 0; for (let i = 0; i < 5; i++) n += store.echo({i, pad: 'x'.repeat(400)}).i; return n`)
+	d = newSyncDriver(t,
+		`let n = 0; for (let i = 0; i < 5; i++) n += store.echo({i, pad: 'x'.repeat(400)}).i; return n`)
 	d.Pass.Limits.ResultBytes = 1500
 	require.Equal(t, sandbox.More, d.Once().End, "what does not fit is left to the next pass")
 	require.Equal(t, "10", string(d.Finish().Value))
@@ -160,7 +163,8 @@ func TestSyncProgramsAskTheCatalogue(t *testing.T) {
 		const found = search_tools({task_description: 'put', limit: 2});
 		store.w_put({});
 		return [text, found.length, list_tools(), tools_info({tool_names: ['a']}), get_required_keys_for_tool({tool_name: 'a'}), __interfaces];`)
-	for _, method := range []string{"utcp.interface", "utcp.search", "utcp.list", "utcp.info", "utcp.keys", "utcp.interfaces"} {
+	for _, method := range []string{"utcp.interface", "utcp.search", "utcp.list", "utcp.info", "utcp.keys",
+		"utcp.interfaces"} {
 		d.Host.Methods[method] = func(args json.RawMessage) (string, error) {
 			var answer any = method + string(args)
 			if method == "utcp.info" {

@@ -47,7 +47,8 @@ func datePrograms() map[string]string {
 	return map[string]string{
 		"instants": fmt.Sprintf("const given = %s;", dateValues) + describeDates,
 		"texts":    fmt.Sprintf("return %s.map((v) => [+new Date(v), Date.parse(v)])", texts()),
-		"components": "const given = [[2024, 2, 10, 2, 30], [99, 0], [2024, 12, 1, -1], [2024, NaN], ['2024', '1'], [-1, 0, 1], [275760, 8, 13, 1]]; " +
+		"components": "const given = [[2024, 2, 10, 2, 30], [99, 0], [2024, 12, 1, -1], [2024, NaN], ['2024', " +
+			"'1'], [-1, 0, 1], [275760, 8, 13, 1]]; " +
 			"return given.map((args) => +new Date(...args))",
 		"setters": setters,
 		"shape": `const of = (o) => Object.getOwnPropertyNames(o).sort().map((name) => {
@@ -91,10 +92,13 @@ return all;`
 // texts are the forms of dates, with and without a zone, some of them in the hour that New York skips or repeats.
 func texts() string {
 	var all []string
-	days := []string{"2024-03-10", "2024-11-03", "2024", "2024-07", "+002024-07-01", "-000001-01-01", "-000000-01-01", "2024-00-10", "2024-1-5", "Mar 10 2024", "10 March 2024", "3/10/2024",
+	days := []string{"2024-03-10", "2024-11-03", "2024", "2024-07", "+002024-07-01", "-000001-01-01", "-000000-01-01",
+		"2024-00-10", "2024-1-5", "Mar 10 2024", "10 March 2024", "3/10/2024",
 		"Sun, 10 Mar 2024", "Sunday March 10, 2024", "2024/03/10", "", "x", "2024-03-10 (a note)", "10", "2024-02-30"}
-	times := []string{"", "T02:30", "T02:30:00", "T01:30:00.123", "T01:30:00.1234567890", "T01:30:00.", " 02:30", " 02:30:15.5", " 2:30 pm", "T24:00", "T25:00", "t02:30"}
-	zones := []string{"", "Z", "z", "+02:00", "-0500", "+05", " GMT", " UTC", " EST", " GMT+0200", " +0200", " (somewhere)", " PDT", "-25:00", "+02:0"}
+	times := []string{"", "T02:30", "T02:30:00", "T01:30:00.123", "T01:30:00.1234567890", "T01:30:00.", " 02:30",
+		" 02:30:15.5", " 2:30 pm", "T24:00", "T25:00", "t02:30"}
+	zones := []string{"", "Z", "z", "+02:00", "-0500", "+05", " GMT", " UTC", " EST", " GMT+0200", " +0200",
+		" (somewhere)", " PDT", "-25:00", "+02:0"}
 	for _, day := range days {
 		for _, hour := range times {
 			for _, zone := range zones {

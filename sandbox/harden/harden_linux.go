@@ -120,7 +120,8 @@ func setLimits(memory int64) error {
 		what  int
 		value uint64
 	}{
-		{unix.RLIMIT_AS, size + budget}, {unix.RLIMIT_DATA, 128<<20 + budget}, {unix.RLIMIT_FSIZE, 0}, {unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_AS, size + budget}, {unix.RLIMIT_DATA, 128<<20 + budget}, {unix.RLIMIT_FSIZE, 0},
+		{unix.RLIMIT_CORE, 0},
 		{unix.RLIMIT_NOFILE, 16}, {unix.RLIMIT_MEMLOCK, 0}, {unix.RLIMIT_MSGQUEUE, 0},
 	}
 	for _, l := range limits {

@@ -41,7 +41,8 @@ func (compression) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, er
 		if err != nil {
 			return nil, fmt.Errorf("compress a payload: %w", err)
 		}
-		best := &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encodingZlib)}, Data: deflate(whole)}
+		best := &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encodingZlib)},
+			Data: deflate(whole)}
 		if len(best.Data) > fits && utf8.Valid(p.Data) {
 			if text := asUTF16(p); len(text.Data) < len(best.Data) {
 				best = text

@@ -13,8 +13,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// Converter keeps large values below Temporal's limits and, with keys, everything secret from whoever reads the server's
-// database. Workers and clients of a runtime must have the same.
+// Converter keeps large values below Temporal's limits and, with keys, everything secret from whoever reads the
+// server's database. Workers and clients of a runtime must have the same.
 type Converter struct {
 	converter.DataConverter
 	codecs []converter.PayloadCodec
@@ -32,7 +32,8 @@ func NewConverter(keys ...Key) (*Converter, error) {
 		codecs[0] = e
 	}
 	return &Converter{
-		DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codecs...), codecs: codecs, secret: len(keys) > 0,
+		DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codecs...), codecs: codecs,
+		secret: len(keys) > 0,
 	}, nil
 }
 
@@ -56,7 +57,8 @@ func Configure(o *client.Options) (*Converter, error) {
 func (c *Converter) Use(o *client.Options) {
 	o.DataConverter = c
 	if c.secret {
-		o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: c, EncodeCommonAttributes: true})
+		o.FailureConverter = temporal.NewDefaultFailureConverter(
+			temporal.DefaultFailureConverterOptions{DataConverter: c, EncodeCommonAttributes: true})
 	}
 }
 
@@ -77,7 +79,8 @@ func Reader(dc converter.DataConverter) converter.DataConverter {
 
 type reader struct{ converter.DataConverter }
 
-// MaxValueBytes is how many bytes of UTF-8 one value may take through dc: all that a million units can, if it compresses.
+// MaxValueBytes is how many bytes of UTF-8 one value may take through dc: all that a million units can, if it
+// compresses.
 func MaxValueBytes(dc converter.DataConverter) int {
 	if _, ok := dc.(*Converter); ok {
 		return 3 * signals.MaxValueUnits

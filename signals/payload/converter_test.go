@@ -81,7 +81,8 @@ func TestClientsWithTheDefaultConverterReadLargeValues(t *testing.T) {
 	var back string
 	require.NoError(t, Reader(nil).FromPayload(p, &back))
 	require.Equal(t, large, back)
-	require.NoError(t, converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), converter.NewZlibCodec(converter.ZlibCodecOptions{})).FromPayload(p, &back),
+	require.NoError(t, converter.NewCodecDataConverter(converter.GetDefaultDataConverter(),
+		converter.NewZlibCodec(converter.ZlibCodecOptions{})).FromPayload(p, &back),
 		"and so does the SDK's own codec")
 }
 
@@ -178,6 +179,7 @@ func FuzzDecode(f *testing.F) {
 		c, err := NewConverter(newKey("a", 1))
 		require.NoError(t, err)
 		var back any // whatever a server holds is an error at worst
-		_ = c.FromPayload(&commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding), "encryption-key-id": []byte("a")}, Data: data}, &back)
+		_ = c.FromPayload(&commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding),
+			"encryption-key-id": []byte("a")}, Data: data}, &back)
 	})
 }

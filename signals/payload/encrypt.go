@@ -33,7 +33,8 @@ func ParseKeys(text string) ([]Key, error) {
 		id, secret, found := strings.Cut(item, ":")
 		data, err := base64.StdEncoding.DecodeString(secret)
 		if !found || id == "" || err != nil || len(data) != 32 {
-			return nil, fmt.Errorf("%s: key %d is not ID:BASE64 of 32 bytes: make one with  openssl rand -base64 32", KeysEnv, len(keys)+1)
+			return nil, fmt.Errorf("%s: key %d is not ID:BASE64 of 32 bytes: make one with  openssl rand -base64 32",
+				KeysEnv, len(keys)+1)
 		}
 		keys = append(keys, Key{ID: id, Secret: [32]byte(data)})
 	}
@@ -75,8 +76,9 @@ func (e *encryption) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, 
 			return nil, fmt.Errorf("encrypt a payload: %w", err)
 		}
 		return &commonpb.Payload{
-			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encodingEncrypted), metadataKeyID: []byte(e.newest)},
-			Data:     e.sealed[e.newest].Seal(nil, nil, plain, []byte(e.newest)),
+			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encodingEncrypted),
+				metadataKeyID: []byte(e.newest)},
+			Data: e.sealed[e.newest].Seal(nil, nil, plain, []byte(e.newest)),
 		}, nil
 	})
 }
@@ -93,7 +95,8 @@ func (e *encryption) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, 
 		}
 		plain, err := sealed.Open(nil, nil, p.Data, []byte(id))
 		if err != nil {
-			return nil, fmt.Errorf("a payload does not open with key %q: the key in %s is another one, or the payload was changed", id, KeysEnv)
+			return nil, fmt.Errorf("a payload does not open with key %q: the key in %s is another one, or the "+
+				"payload was changed", id, KeysEnv)
 		}
 		opened := &commonpb.Payload{}
 		return opened, proto.Unmarshal(plain, opened)
@@ -114,7 +117,8 @@ func (locked) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) 
 	return payloads, nil
 }
 
-func each(payloads []*commonpb.Payload, do func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload, error) {
+func each(payloads []*commonpb.Payload, do func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload,
+	error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {
 		var err error

@@ -79,7 +79,8 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		case e.Role != Viewer && e.Role != Approver:
 			return nil, fmt.Errorf("the role of %q must be viewer or approver", e.Name)
 		case len(e.Token) < minToken:
-			return nil, fmt.Errorf("the token of %q has fewer than %d characters: make one with openssl rand -base64 24", e.Name, minToken)
+			return nil, fmt.Errorf("the token of %q has fewer than %d characters: make one with openssl rand "+
+				"-base64 24", e.Name, minToken)
 		case twice:
 			return nil, fmt.Errorf("%q has the token of somebody else", e.Name)
 		}
@@ -122,7 +123,8 @@ func (e Exposure) Check() error {
 		return fmt.Errorf("others can reach %s, so people have to be authenticated, or listen on 127.0.0.1", e.Addr)
 	}
 	if !e.TLS && (base == nil || base.Scheme != "https" && !loopback(base.Hostname())) {
-		return fmt.Errorf("others can reach %s, so the connection has to be encrypted: give a certificate and a key, or, if a proxy "+
+		return fmt.Errorf("others can reach %s, so the connection has to be encrypted: give a certificate and a "+
+			"key, or, if a proxy "+
 			"in front does that, the https:// URL that people use", e.Addr)
 	}
 	return nil

@@ -52,7 +52,8 @@ func writeJSON(v *visit, status int, document any) {
 }
 
 func (c *Console) apiMe(v *visit) error {
-	writeJSON(v, http.StatusOK, map[string]any{"name": v.who.Name, "role": v.who.Role, "authenticated": v.who.Asserted, "runtimes": c.names()})
+	writeJSON(v, http.StatusOK,
+		map[string]any{"name": v.who.Name, "role": v.who.Role, "authenticated": v.who.Asserted, "runtimes": c.names()})
 	return nil
 }
 
@@ -75,7 +76,8 @@ func (c *Console) apiPending(v *visit) error {
 	}
 	now := c.inbox.snapshot(c.names())
 	if !now.Known {
-		return failed(http.StatusServiceUnavailable, "the inbox is being read for the first time: ask again in a moment")
+		return failed(http.StatusServiceUnavailable,
+			"the inbox is being read for the first time: ask again in a moment")
 	}
 	out := pendingAnswer{Items: []codemode.InboxItem{}, Version: now.Version}
 	f := filterOf(q)
@@ -144,7 +146,8 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 		return decision{}, err
 	}
 	one := decision{
-		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args, Note: d.Note + d.Reason,
+		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args,
+		Note:     d.Note + d.Reason,
 		Continue: d.Continue, Always: d.Always, Result: d.Result, By: d.By,
 	}
 	if !slices.Contains(actions, d.Action) {
@@ -164,7 +167,8 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 
 func (c *Console) apiExecutions(v *visit) error {
 	q := v.r.URL.Query()
-	records, err := c.list(v, q.Get("runtime"), codemode.ListOptions{Limit: max(1, number(q.Get("limit"), 20, 500)), Status: signals.Status(q.Get("status"))})
+	records, err := c.list(v, q.Get("runtime"),
+		codemode.ListOptions{Limit: max(1, number(q.Get("limit"), 20, 500)), Status: signals.Status(q.Get("status"))})
 	if err != nil {
 		return err
 	}

@@ -31,13 +31,16 @@ func (s *site) described(router routers.Router, method, path, body string, heade
 	request.Header.Set("Content-Type", "application/json")
 	route, parameters, err := router.FindRoute(request)
 	require.NoError(s.t, err, path)
-	options := &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}
-	in := &openapi3filter.RequestValidationInput{Request: request, PathParams: parameters, Route: route, Options: options}
+	options := &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+		IncludeResponseStatus: true}
+	in := &openapi3filter.RequestValidationInput{Request: request, PathParams: parameters, Route: route,
+		Options: options}
 	if r.status == http.StatusOK {
 		require.NoError(s.t, openapi3filter.ValidateRequest(context.Background(), in), path)
 	}
 	require.NoError(s.t, openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: r.status, Header: r.header, Body: io.NopCloser(strings.NewReader(r.body)), Options: options,
+		RequestValidationInput: in, Status: r.status, Header: r.header, Body: io.NopCloser(strings.NewReader(r.body)),
+		Options: options,
 	}), "%s: %s", path, r.body)
 	return r
 }
@@ -91,7 +94,8 @@ func TestAPIIsWhatItsDocumentSays(t *testing.T) {
 		require.Equal(t, c.status, r.status, "%d %s: %s", n, c.path, r.body)
 	}
 	s.described(router, "GET", "/api/v1/pending", "", nil)
-	require.Equal(t, signals.Approve{Seqs: []int{0}, ArgsDigest: a.ArgsDigest, By: "grace", AssertedBy: "ada@example.com"}, s.fake.approved[0], "the claim and the authenticated name")
+	require.Equal(t, signals.Approve{Seqs: []int{0}, ArgsDigest: a.ArgsDigest, By: "grace",
+		AssertedBy: "ada@example.com"}, s.fake.approved[0], "the claim and the authenticated name")
 	require.Equal(t, "ada@example.com", s.fake.rejected[0].By)
 	require.True(t, s.fake.rejected[0].Continue)
 	require.Equal(t, []signals.Rollback{{By: "ada@example.com", AssertedBy: "ada@example.com"}}, s.fake.rollbacks)
@@ -102,12 +106,14 @@ func TestDecisionsAreAnsweredOneByOne(t *testing.T) {
 	s := newSite(t, newFake(8), Options{})
 	cookie, csrf := s.enter("")
 	items := []string{s.key(0), s.key(1), s.key(4), "default/exec_1/3/stale"}
-	r := s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": items, "note": {"ok"}}, map[string]string{"Accept": "application/json"})
+	r := s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": items, "note": {"ok"}},
+		map[string]string{"Accept": "application/json"})
 	var answer decideAnswer
 	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
 	require.Len(t, answer.Results, 4)
 	require.True(t, answer.Results[0].Accepted && answer.Results[2].Accepted)
-	require.Equal(t, signals.Approve{Seqs: []int{0}, ArgsDigest: strings.Split(items[0], "/")[3], By: "local user", Note: "ok"},
+	require.Equal(t, signals.Approve{Seqs: []int{0}, ArgsDigest: strings.Split(items[0], "/")[3], By: "local user",
+		Note: "ok"},
 		s.fake.approved[indexOf(s.fake.approved, strings.Split(items[0], "/")[3])], "nobody was authenticated")
 	left := len(s.console.inbox.snapshot([]string{"default"}).Items)
 	require.Equal(t, 5, left, "what was decided is gone at once; the stale one names no call of the list")
@@ -115,7 +121,8 @@ func TestDecisionsAreAnsweredOneByOne(t *testing.T) {
 	// Rejecting two calls of an execution rejects it once.
 	s = newSite(t, newFake(4), Options{})
 	cookie, csrf = s.enter("")
-	r = s.form(cookie, url.Values{"csrf": {csrf}, "action": {"reject"}, "item": {s.key(0), s.key(1)}, "note": {"no"}}, map[string]string{"Accept": "application/json"})
+	r = s.form(cookie, url.Values{"csrf": {csrf}, "action": {"reject"}, "item": {s.key(0), s.key(1)}, "note": {"no"}},
+		map[string]string{"Accept": "application/json"})
 	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
 	require.True(t, answer.Results[0].Accepted && answer.Results[1].Accepted)
 	require.Len(t, s.fake.rejected, 1)
@@ -148,11 +155,15 @@ func TestEditedArgumentsKeepWhatWasHidden(t *testing.T) {
 	require.Equal(t, http.StatusOK, r.status, r.body)
 	require.Contains(t, r.body, "customer 1")
 	require.NotContains(t, r.body, secret)
-	require.Equal(t, http.StatusUnprocessableEntity, review(url.Values{"mode": {"form"}, "field:/to": {"Bob"}, "field:/amount": {"many"}}).status)
-	require.Equal(t, http.StatusUnprocessableEntity, review(url.Values{"mode": {"form"}, "field:/to": {"Bob"}, "field:/amount": {"5000"}}).status)
+	require.Equal(t, http.StatusUnprocessableEntity,
+		review(url.Values{"mode": {"form"}, "field:/to": {"Bob"}, "field:/amount": {"many"}}).status)
+	require.Equal(t, http.StatusUnprocessableEntity,
+		review(url.Values{"mode": {"form"}, "field:/to": {"Bob"}, "field:/amount": {"5000"}}).status)
 	require.Equal(t, http.StatusUnprocessableEntity, review(url.Values{"mode": {"json"}, "json": {"{"}}).status)
-	require.Equal(t, http.StatusConflict, review(url.Values{"mode": {"json"}, "json": {"{}"}, "digest": {"stale"}}).status)
-	s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": {s.key(1)}, "args": {`{"to":"Bob","api_key":"•••"}`}}, nil)
+	require.Equal(t, http.StatusConflict,
+		review(url.Values{"mode": {"json"}, "json": {"{}"}, "digest": {"stale"}}).status)
+	s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": {s.key(1)},
+		"args": {`{"to":"Bob","api_key":"•••"}`}}, nil)
 	require.JSONEq(t, `{"to":"Bob","api_key":"`+secret+`"}`, string(s.fake.approved[0].Args))
 }
 
@@ -164,8 +175,11 @@ func TestRetryAndResolve(t *testing.T) {
 	r := s.ask("POST", "/api/v1/decide", body, map[string]string{"Content-Type": "application/json"})
 	var answer decideAnswer
 	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
-	require.Equal(t, []bool{true, true, false, true}, []bool{answer.Results[0].Accepted, answer.Results[1].Accepted, answer.Results[2].Accepted, answer.Results[3].Accepted}, r.body)
-	require.Equal(t, []signals.Message{signals.Retry{Seq: 0, By: "local user"}, signals.Resolve{Seq: 1, Result: json.RawMessage(`{"a":[1]}`), By: "grace"}}, s.fake.others)
+	require.Equal(t, []bool{true, true, false, true},
+		[]bool{answer.Results[0].Accepted, answer.Results[1].Accepted, answer.Results[2].Accepted,
+			answer.Results[3].Accepted}, r.body)
+	require.Equal(t, []signals.Message{signals.Retry{Seq: 0, By: "local user"},
+		signals.Resolve{Seq: 1, Result: json.RawMessage(`{"a":[1]}`), By: "grace"}}, s.fake.others)
 	require.True(t, s.fake.approved[0].Always)
 }
 
@@ -173,19 +187,22 @@ func TestCallsSayWhatTheyWaitFor(t *testing.T) {
 	f := newFake(3)
 	f.items[0].Reason, f.items[0].Error = signals.ReasonUnknown, &signals.CallError{Message: "the <line> broke"}
 	f.items[1].Resolution = signals.ByClient
-	f.items[2].ApprovalsNeeded, f.items[2].ApprovedBy, f.items[2].EditedArgs = 3, []string{"a<b", "c"}, json.RawMessage(`{"to":"Eve","password":"`+secret+`"}`)
+	f.items[2].ApprovalsNeeded, f.items[2].ApprovedBy, f.items[2].EditedArgs = 3, []string{"a<b", "c"},
+		json.RawMessage(`{"to":"Eve","password":"`+secret+`"}`)
 	s := newSite(t, f, Options{})
 	cookie, _ := s.enter("")
 	page := s.ask("GET", "/", "", map[string]string{"Cookie": cookie}).body
 	for _, want := range []string{
-		"Its outcome is unknown", "the &lt;line&gt; broke", `data-act="retry"`, "give its result", "2 of 3 approvals", "a&lt;b, c", "Eve", `data-asks="result"`,
+		"Its outcome is unknown", "the &lt;line&gt; broke", `data-act="retry"`, "give its result", "2 of 3 approvals",
+		"a&lt;b, c", "Eve", `data-asks="result"`,
 	} {
 		require.Contains(t, page, want)
 	}
 	require.Equal(t, 1, strings.Count(page, `data-act="approve"`))
 	require.NotContains(t, page, secret)
 	require.NotContains(t, s.ask("GET", "/api/v1/pending", "", nil).body, secret)
-	require.Contains(t, s.ask("GET", "/executions/default/exec_0/calls/0", "", map[string]string{"Cookie": cookie}).body, `name="result"`)
+	require.Contains(t, s.ask("GET", "/executions/default/exec_0/calls/0",
+		"", map[string]string{"Cookie": cookie}).body, `name="result"`)
 	edited := s.ask("GET", "/executions/default/exec_0/calls/2", "", map[string]string{"Cookie": cookie}).body
 	require.Contains(t, edited, "as an earlier approver edited them")
 	require.Contains(t, edited, `value="Eve"`)
@@ -227,7 +244,9 @@ func TestEventsTellOfEachCall(t *testing.T) {
 	s.fake.items = s.fake.items[1:]
 	s.refresh()
 	name, data = next()
-	require.Equal(t, []string{"decided", fmt.Sprintf(`{"runtime":"default","executionId":"exec_0","seq":0,"argsDigest":%q}`, item.ArgsDigest)}, []string{name, data})
+	require.Equal(t, []string{"decided",
+		fmt.Sprintf(`{"runtime":"default","executionId":"exec_0","seq":0,"argsDigest":%q}`, item.ArgsDigest)},
+		[]string{name, data})
 }
 
 func TestInboxOf500(t *testing.T) {

@@ -188,7 +188,8 @@ func (c *Console) runtime(name string) (Runtime, error) {
 }
 
 // statuses are those that lists can be narrowed to.
-var statuses = []signals.Status{signals.Running, signals.Paused, signals.Completed, signals.Failed, signals.Rejected, signals.RolledBack}
+var statuses = []signals.Status{signals.Running, signals.Paused, signals.Completed, signals.Failed, signals.Rejected,
+	signals.RolledBack}
 
 func checkStatus(s signals.Status) error {
 	if s == "" || slices.Contains(statuses, s) {

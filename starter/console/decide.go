@@ -119,14 +119,16 @@ func (c *Console) decide(ctx context.Context, who Identity, d decision) error {
 	defer cancel()
 	err = c.send(ctx, r, who, d)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
-		err = failed(http.StatusAccepted, "It was sent and goes on, but was not done within %v: look at the execution.", decideWithin)
+		err = failed(http.StatusAccepted, "It was sent and goes on, but was not done within %v: look at the execution.",
+			decideWithin)
 	}
 	if err == nil && d.ofCall() {
 		c.inbox.drop(d.key)
 	}
 	r.Inbox.Changed(d.Execution)
 	c.inbox.nudge(r.Name)
-	c.Log.Info("decision", "action", d.Action, "runtime", r.Name, "execution", d.Execution, "seq", d.Seq, "by", who.Name,
+	c.Log.Info("decision", "action", d.Action, "runtime", r.Name, "execution", d.Execution, "seq", d.Seq, "by",
+		who.Name,
 		"asserted", who.Asserted, "refused", err != nil)
 	return err
 }
@@ -168,7 +170,8 @@ func (c *Console) message(ctx context.Context, r Runtime, d decision, by, assert
 	if d.Action == actionApprove {
 		args, err := c.unmask(ctx, r, d)
 		return signals.Approve{
-			Seqs: []int{d.Seq}, ArgsDigest: d.Digest, Args: args, Always: d.Always, By: by, AssertedBy: asserted, Note: d.Note,
+			Seqs: []int{d.Seq}, ArgsDigest: d.Digest, Args: args, Always: d.Always, By: by, AssertedBy: asserted,
+			Note: d.Note,
 		}, err
 	}
 	if err := c.stillPending(ctx, r, d.key); err != nil {
@@ -212,7 +215,9 @@ func (c *Console) pendingCall(ctx context.Context, r Runtime, k key) (signals.Pe
 			return a, nil
 		}
 	}
-	return signals.PendingAction{}, failed(http.StatusConflict, "Call %d of execution %q is not pending any more, or with other arguments.", k.Seq, k.Execution)
+	return signals.PendingAction{},
+		failed(http.StatusConflict, "Call %d of execution %q is not pending any more, or with other arguments.",
+			k.Seq, k.Execution)
 }
 
 // unmask puts the values back that were masked where edited arguments left them as they were shown.

@@ -38,10 +38,12 @@ func newFake(calls int) *fake {
 	f := &fake{}
 	for n := range calls {
 		args := json.RawMessage(fmt.Sprintf(`{"to":"customer %d","amount":%d,"api_key":%q}`, n, n, secret))
-		f.items = append(f.items, codemode.InboxItem{Runtime: "default", Purpose: "Pay", PendingAction: signals.PendingAction{
-			ExecutionID: fmt.Sprintf("exec_%d", n/4), Seq: n % 4, Connector: "bank", Method: "pay", Args: args, ArgsDigest: signals.Digest(args),
-			Class: signals.Write, RequestedAt: 1_000, ExpiresAt: 2_000, Position: &signals.Position{Line: 1, Column: 1},
-		}})
+		f.items = append(f.items,
+			codemode.InboxItem{Runtime: "default", Purpose: "Pay", PendingAction: signals.PendingAction{
+				ExecutionID: fmt.Sprintf("exec_%d", n/4), Seq: n % 4, Connector: "bank", Method: "pay", Args: args,
+				ArgsDigest: signals.Digest(args),
+				Class:      signals.Write, RequestedAt: 1_000, ExpiresAt: 2_000, Position: &signals.Position{Line: 1, Column: 1},
+			}})
 	}
 	return f
 }
@@ -109,11 +111,14 @@ func (f *fake) Show(_ context.Context, id string) (*signals.Record, error) {
 	}
 	args := json.RawMessage(fmt.Sprintf(`{"password":%q,"n":1}`, secret))
 	return &signals.Record{
-		ID: id, Runtime: "default", Purpose: "Pay", Code: "await bank.pay({})", Status: signals.Paused, Connectors: []string{"bank"}, Passes: 1,
+		ID: id, Runtime: "default", Purpose: "Pay", Code: "await bank.pay({})", Status: signals.Paused,
+		Connectors: []string{"bank"}, Passes: 1,
 		Result: args, Logs: []string{"line"}, CreatedAt: 1_000, UpdatedAt: 2_000,
 		Log: []signals.Call{{
-			Seq: 0, Connector: "bank", Method: "pay", Args: args, Result: args, EditedArgs: args, State: signals.Applied, Class: signals.Write,
-			DecidedBy: "ada", AssertedBy: "ada@example.com", DecidedAt: 1_500, SettledAt: 1_600, Revertable: true, Position: &signals.Position{Line: 1, Column: 7},
+			Seq: 0, Connector: "bank", Method: "pay", Args: args, Result: args, EditedArgs: args,
+			State: signals.Applied, Class: signals.Write,
+			DecidedBy: "ada", AssertedBy: "ada@example.com", DecidedAt: 1_500, SettledAt: 1_600, Revertable: true,
+			Position: &signals.Position{Line: 1, Column: 7},
 		}},
 	}, nil
 }
@@ -139,11 +144,13 @@ func (f *fake) Method(context.Context, string, string) (*signals.Method, error) 
 }
 
 func (f *fake) Snippets(context.Context) ([]signals.Snippet, error) {
-	return []signals.Snippet{{Name: "a/b", SnippetVersion: signals.SnippetVersion{Version: 2, Description: "D", Connectors: []string{}}}}, nil
+	return []signals.Snippet{{Name: "a/b",
+		SnippetVersion: signals.SnippetVersion{Version: 2, Description: "D", Connectors: []string{}}}}, nil
 }
 
 func (f *fake) Snippet(_ context.Context, name string, _ int) (*signals.Snippet, error) {
-	return &signals.Snippet{Name: name, SnippetVersion: signals.SnippetVersion{Version: 2, Description: "D", Code: "return 1"}}, nil
+	return &signals.Snippet{Name: name,
+		SnippetVersion: signals.SnippetVersion{Version: 2, Description: "D", Code: "return 1"}}, nil
 }
 
 func (f *fake) SnippetVersions(context.Context, string) ([]signals.SnippetVersion, error) {
@@ -156,7 +163,8 @@ const (
 )
 
 func tokens(t testing.TB) *Tokens {
-	list, err := ParseTokens([]byte("- {name: ada@example.com, role: approver, token: " + approverToken + "}\n- {name: vic, role: viewer, token: " + viewerToken + "}"))
+	list, err := ParseTokens([]byte("- {name: ada@example.com, role: approver, token: " + approverToken +
+		"}\n- {name: vic, role: viewer, token: " + viewerToken + "}"))
 	require.NoError(t, err)
 	return list
 }
@@ -217,7 +225,8 @@ var csrfPattern = regexp.MustCompile(`name="csrf" content="([^"]+)"`)
 func (s *site) enter(token string) (cookie, csrf string) {
 	s.t.Helper()
 	if token != "" {
-		in := s.ask("POST", "/login", url.Values{"token": {token}, "next": {"/"}}.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+		in := s.ask("POST", "/login", url.Values{"token": {token}, "next": {"/"}}.Encode(),
+			map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
 		require.Equal(s.t, http.StatusSeeOther, in.status, in.body)
 		cookie = strings.SplitN(in.header.Get("Set-Cookie"), ";", 2)[0]
 	} else {

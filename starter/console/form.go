@@ -120,7 +120,8 @@ func (f *formBuilder) members(path string, s schema.Schema, current json.RawMess
 	})
 	var list []*input
 	for _, name := range names {
-		list = append(list, f.input(path+"/"+escapePointer(name), name, described[name], given[name], s.Requires(name), depth+1))
+		list = append(list, f.input(path+"/"+escapePointer(name), name, described[name], given[name], s.Requires(name),
+			depth+1))
 	}
 	return list
 }
@@ -129,8 +130,8 @@ func escapePointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// kindOf tells how a value is edited. A value that does not look like its schema is edited as JSON, so that nothing of it
-// is lost.
+// kindOf tells how a value is edited. A value that does not look like its schema is edited as JSON, so that nothing of
+// it is lost.
 func kindOf(s schema.Schema, current json.RawMessage) kind {
 	is := jsonType(current)
 	want := typeName(s)

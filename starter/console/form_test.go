@@ -25,7 +25,8 @@ func sent(in *input, values url.Values) url.Values {
 func TestAnUntouchedFormChangesNothing(t *testing.T) {
 	const ref = `{"type":"object","properties":{"who":{"$ref":"#/$defs/person"}},"$defs":{"person":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}`
 	for name, c := range map[string]struct{ schema, args string }{
-		"no schema":                 {``, `{"a":"x","b":[1,{"c":null}],"n":1.50,"t":true,"z":null,"e":"","o":{"p":{"q":{"r":{"s":1}}}}}`},
+		"no schema": {``,
+			`{"a":"x","b":[1,{"c":null}],"n":1.50,"t":true,"z":null,"e":"","o":{"p":{"q":{"r":{"s":1}}}}}`},
 		"no schema, no object":      {``, `[1,2]`},
 		"no schema, a text":         {``, `"line\nline"`},
 		"null":                      {``, `null`},
@@ -34,11 +35,12 @@ func TestAnUntouchedFormChangesNothing(t *testing.T) {
 		"absent ones":               {`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"object","properties":{"c":{"type":"string"}}},"d":{"type":"boolean"}}}`, `{}`},
 		"references":                {ref, `{"who":{"name":"Ann"}}`},
 		"names with slashes":        {``, `{"a/b":{"~c":1},"":2}`},
-		"big numbers":               {`{"type":"object","properties":{"n":{"type":"integer"}}}`, `{"n":12345678901234567890}`},
-		"secrets":                   {``, `{"token":"t","deep":[{"password":{"x":1}}],"o":{"secret":"s"}}`},
-		"anyOf":                     {`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"number"}]}}}`, `{"a":"x"}`},
-		"no JSON schema at all":     {`"nonsense"`, `{"a":1}`},
-		"circular":                  {`{"$ref":"#/x","x":{"$ref":"#/x"}}`, `{"a":1}`},
+		"big numbers": {`{"type":"object","properties":{"n":{"type":"integer"}}}`,
+			`{"n":12345678901234567890}`},
+		"secrets":               {``, `{"token":"t","deep":[{"password":{"x":1}}],"o":{"secret":"s"}}`},
+		"anyOf":                 {`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"number"}]}}}`, `{"a":"x"}`},
+		"no JSON schema at all": {`"nonsense"`, `{"a":1}`},
+		"circular":              {`{"$ref":"#/x","x":{"$ref":"#/x"}}`, `{"a":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			form := newForm(json.RawMessage(c.schema), json.RawMessage(c.args))
@@ -66,9 +68,11 @@ func TestFormsAreRead(t *testing.T) {
 		fields map[string]string
 		want   string
 	}{
-		"texts and numbers":   {nil, `{"name":"Ann","n":1}`},
-		"choices":             {map[string]string{"/on": "false", "/pick": `"b"`}, `{"name":"Ann","n":1,"on":false,"pick":"b"}`},
-		"JSON":                {map[string]string{"/list": `[1, {"a":"<b>"}]`}, `{"name":"Ann","n":1,"list":[1,{"a":"<b>"}]}`},
+		"texts and numbers": {nil, `{"name":"Ann","n":1}`},
+		"choices": {map[string]string{"/on": "false", "/pick": `"b"`},
+			`{"name":"Ann","n":1,"on":false,"pick":"b"}`},
+		"JSON": {map[string]string{"/list": `[1, {"a":"<b>"}]`},
+			`{"name":"Ann","n":1,"list":[1,{"a":"<b>"}]}`},
 		"a member of a group": {map[string]string{"/o/x": "3"}, `{"name":"Ann","n":1,"o":{"x":3}}`},
 		"a number as written": {map[string]string{"/n": "1.50"}, `{"name":"Ann","n":1.50}`},
 		"line ends":           {map[string]string{"/name": "a\r\nb"}, `{"name":"a\nb","n":1}`},
@@ -95,7 +99,8 @@ func TestFormsAreRead(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	changes := diff(json.RawMessage(`{"a":1,"b":{"c":"x","d":2},"gone":1,"token":"t"}`), json.RawMessage(`{"a":1.0,"b":{"c":"y","d":2},"new":null,"token":"u"}`))
+	changes := diff(json.RawMessage(`{"a":1,"b":{"c":"x","d":2},"gone":1,"token":"t"}`),
+		json.RawMessage(`{"a":1.0,"b":{"c":"y","d":2},"new":null,"token":"u"}`))
 	var lines []string
 	for _, c := range changes {
 		lines = append(lines, c.Path+" "+c.Before.Text+">"+c.After.Text)
@@ -108,7 +113,8 @@ func TestDiff(t *testing.T) {
 func TestRestoreTouchesOnlyWhatWasMasked(t *testing.T) {
 	issued := json.RawMessage(`{"token":"t","text":"•••","list":[{"key":"k","secret":"s"}]}`)
 	require.JSONEq(t, `{"token":"t","text":"•••","list":[{"secret":"s"},{"secret":"•••"}],"other":"•••"}`,
-		string(restore(json.RawMessage(`{"token":"•••","text":"•••","list":[{"secret":"•••"},{"secret":"•••"}],"other":"•••"}`), issued)))
+		string(restore(json.RawMessage(
+			`{"token":"•••","text":"•••","list":[{"secret":"•••"},{"secret":"•••"}],"other":"•••"}`), issued)))
 }
 
 func TestWhatHidesIsVisible(t *testing.T) {
@@ -132,7 +138,8 @@ func TestWhatHidesIsVisible(t *testing.T) {
 func TestMoments(t *testing.T) {
 	now := time.UnixMilli(100 * 3600_000)
 	for ms, want := range map[int64]string{
-		now.UnixMilli() - 5_000: "5 s ago", now.UnixMilli() - 120_000: "2 min ago", now.UnixMilli() + 90*60_000: "in 1 h 30 min", 0: "", 1: "4 days ago",
+		now.UnixMilli() - 5_000: "5 s ago", now.UnixMilli() - 120_000: "2 min ago",
+		now.UnixMilli() + 90*60_000: "in 1 h 30 min", 0: "", 1: "4 days ago",
 	} {
 		require.Equal(t, want, momentAt(ms, now).Text)
 	}

@@ -37,7 +37,8 @@ func NewOIDC(ctx context.Context, o OIDCOptions) (*OIDC, error) {
 		return nil, errors.New("OIDC needs a client id and the console's own URL")
 	}
 	if len(o.Approvers) == 0 && len(o.Viewers) == 0 {
-		return nil, errors.New(`OIDC needs to know who may come in: name approvers or viewers by group, role or email, or "*"`)
+		return nil, errors.New(
+			`OIDC needs to know who may come in: name approvers or viewers by group, role or email, or "*"`)
 	}
 	if _, err := parseBase(o.URL); err != nil {
 		return nil, err
@@ -125,13 +126,16 @@ func (c *Console) loginOIDC(v *visit) error {
 		return notFound("There is no provider to sign in at.")
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	for name, value := range map[string]string{stateCookie: state, verifierCookie: verifier, nextCookie: nextPage(v.r.FormValue("next"))} {
+	for name, value := range map[string]string{stateCookie: state, verifierCookie: verifier,
+		nextCookie: nextPage(v.r.FormValue("next"))} {
 		http.SetCookie(v.w, &http.Cookie{
-			Name: name, Value: value, Path: "/login", HttpOnly: true, Secure: c.secure(v.r), SameSite: http.SameSiteLaxMode,
-			MaxAge: int(signInLength / time.Second),
+			Name: name, Value: value, Path: "/login", HttpOnly: true, Secure: c.secure(v.r),
+			SameSite: http.SameSiteLaxMode,
+			MaxAge:   int(signInLength / time.Second),
 		})
 	}
-	http.Redirect(v.w, v.r, c.OIDC.oauth.AuthCodeURL(state, oidc.Nonce(state), oauth2.S256ChallengeOption(verifier)), http.StatusSeeOther)
+	http.Redirect(v.w, v.r, c.OIDC.oauth.AuthCodeURL(state, oidc.Nonce(state), oauth2.S256ChallengeOption(verifier)),
+		http.StatusSeeOther)
 	return nil
 }
 

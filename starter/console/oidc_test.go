@@ -39,13 +39,15 @@ func newProvider(t *testing.T) *provider {
 	}
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{
-			"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+			"jwks_uri":                              p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256"},
 		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{"keys": []any{map[string]string{
-			"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "k", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()),
+			"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "k",
+			"n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()),
 			"e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(key.E)).Bytes()),
 		}}})
 	})
@@ -56,7 +58,8 @@ func newProvider(t *testing.T) *provider {
 			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 			return
 		}
-		answer(w, map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": p.token(t, map[string]any{"nonce": asked.Get("nonce")})})
+		answer(w, map[string]any{"access_token": "a", "token_type": "Bearer",
+			"id_token": p.token(t, map[string]any{"nonce": asked.Get("nonce")})})
 	})
 	p.Server = httptest.NewServer(mux)
 	t.Cleanup(p.Close)
@@ -65,7 +68,8 @@ func newProvider(t *testing.T) *provider {
 
 // token signs what the provider says of its person.
 func (p *provider) token(t *testing.T, more map[string]any) string {
-	claims := map[string]any{"iss": p.URL, "aud": "console", "sub": "u1", "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix()}
+	claims := map[string]any{"iss": p.URL, "aud": "console", "sub": "u1", "exp": time.Now().Add(time.Hour).Unix(),
+		"iat": time.Now().Unix()}
 	for _, m := range []map[string]any{p.person, more} {
 		for name, value := range m {
 			claims[name] = value
@@ -73,7 +77,8 @@ func (p *provider) token(t *testing.T, more map[string]any) string {
 	}
 	body, err := json.Marshal(claims)
 	require.NoError(t, err)
-	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","kid":"k"}`)) + "." + base64.RawURLEncoding.EncodeToString(body)
+	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","kid":"k"}`)) +
+		"." + base64.RawURLEncoding.EncodeToString(body)
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:])
 	require.NoError(t, err)
@@ -82,7 +87,8 @@ func (p *provider) token(t *testing.T, more map[string]any) string {
 
 func (p *provider) site(t *testing.T) *site {
 	o, err := NewOIDC(context.Background(), OIDCOptions{
-		Issuer: p.URL, ClientID: "console", ClientSecret: "s", URL: "http://localhost:8234", Approvers: []string{"release", "boss@example.com"}, Viewers: []string{"staff"},
+		Issuer: p.URL, ClientID: "console", ClientSecret: "s", URL: "http://localhost:8234",
+		Approvers: []string{"release", "boss@example.com"}, Viewers: []string{"staff"},
 	})
 	require.NoError(t, err)
 	return newSite(t, newFake(2), Options{OIDC: o})
@@ -107,10 +113,12 @@ func TestOIDCSignIn(t *testing.T) {
 	s := p.site(t)
 	p.person = map[string]any{"email": "boss@example.com", "email_verified": true}
 	cookies, asked := s.begin()
-	require.Equal(t, []string{"console", "S256", "http://localhost:8234/login/callback"}, []string{asked.Get("client_id"), asked.Get("code_challenge_method"), asked.Get("redirect_uri")})
+	require.Equal(t, []string{"console", "S256", "http://localhost:8234/login/callback"},
+		[]string{asked.Get("client_id"), asked.Get("code_challenge_method"), asked.Get("redirect_uri")})
 	p.grants["c1"] = asked
 	back := s.ask("GET", "/login/callback?code=c1&state="+asked.Get("state"), "", map[string]string{"Cookie": cookies})
-	require.Equal(t, []any{http.StatusSeeOther, "/executions"}, []any{back.status, back.header.Get("Location")}, back.body)
+	require.Equal(t, []any{http.StatusSeeOther, "/executions"}, []any{back.status, back.header.Get("Location")},
+		back.body)
 	var session string
 	for _, line := range back.header.Values("Set-Cookie") {
 		if strings.HasPrefix(line, cookieName) {
@@ -118,7 +126,8 @@ func TestOIDCSignIn(t *testing.T) {
 		}
 	}
 	me := s.ask("GET", "/api/v1/me", "", map[string]string{"Cookie": session})
-	require.JSONEq(t, `{"name":"boss@example.com","role":"approver","authenticated":true,"runtimes":["default"]}`, me.body)
+	require.JSONEq(t, `{"name":"boss@example.com","role":"approver","authenticated":true,"runtimes":["default"]}`,
+		me.body)
 
 	for name, c := range map[string]struct {
 		query, cookies string
@@ -127,8 +136,10 @@ func TestOIDCSignIn(t *testing.T) {
 		"another's sign-in": {"code=c2&state=guess", cookies, nil},
 		"no cookies":        {"code=c2&state=" + asked.Get("state"), "", nil},
 		"unknown code":      {"code=c3&state=" + asked.Get("state"), cookies, nil},
-		"another's nonce":   {"code=c2&state=" + asked.Get("state"), cookies, func(v url.Values) { v.Set("nonce", "other") }},
-		"another's PKCE":    {"code=c2&state=" + asked.Get("state"), cookies, func(v url.Values) { v.Set("code_challenge", "other") }},
+		"another's nonce": {"code=c2&state=" + asked.Get("state"), cookies,
+			func(v url.Values) { v.Set("nonce", "other") }},
+		"another's PKCE": {"code=c2&state=" + asked.Get("state"), cookies,
+			func(v url.Values) { v.Set("code_challenge", "other") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			grant := url.Values{}
@@ -152,12 +163,17 @@ func TestOIDCRoles(t *testing.T) {
 		says claims
 		want Identity
 	}{
-		"a group":                     {claims{Subject: "u0", User: "ann", Groups: []string{"release"}}, Identity{"ann [u0]", Approver, true}},
-		"a role":                      {claims{Subject: "u1", Roles: []string{"staff"}}, Identity{"u1", Viewer, true}},
-		"both":                        {claims{Email: "x@y", Verified: true, User: "x", Groups: []string{"staff", "release"}}, Identity{"x@y", Approver, true}},
-		"a verified address":          {claims{Email: "boss@example.com", Verified: true}, Identity{"boss@example.com", Approver, true}},
-		"an address not verified":     {claims{Subject: "u2", Email: "boss@example.com", Groups: []string{"staff"}}, Identity{"u2", Viewer, true}},
-		"a user name like an address": {claims{Subject: "u3", User: "boss@example.com", Groups: []string{"staff"}}, Identity{"boss@example.com [u3]", Viewer, true}},
+		"a group": {claims{Subject: "u0", User: "ann", Groups: []string{"release"}},
+			Identity{"ann [u0]", Approver, true}},
+		"a role": {claims{Subject: "u1", Roles: []string{"staff"}}, Identity{"u1", Viewer, true}},
+		"both": {claims{Email: "x@y", Verified: true, User: "x",
+			Groups: []string{"staff", "release"}}, Identity{"x@y", Approver, true}},
+		"a verified address": {claims{Email: "boss@example.com", Verified: true},
+			Identity{"boss@example.com", Approver, true}},
+		"an address not verified": {claims{Subject: "u2", Email: "boss@example.com", Groups: []string{"staff"}},
+			Identity{"u2", Viewer, true}},
+		"a user name like an address": {claims{Subject: "u3", User: "boss@example.com", Groups: []string{"staff"}},
+			Identity{"boss@example.com [u3]", Viewer, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			who, err := o.admit(c.says)
@@ -165,7 +181,8 @@ func TestOIDCRoles(t *testing.T) {
 			require.Equal(t, c.want, who)
 		})
 	}
-	for _, says := range []claims{{Subject: "u"}, {Email: "boss@example.com"}, {User: "release"}, {Groups: []string{"Release", ""}}} {
+	for _, says := range []claims{{Subject: "u"}, {Email: "boss@example.com"}, {User: "release"},
+		{Groups: []string{"Release", ""}}} {
 		_, err := o.admit(says)
 		require.ErrorContains(t, err, "no role here")
 	}
@@ -186,13 +203,16 @@ func TestOIDCTokensForTheAPI(t *testing.T) {
 	require.Equal(t, http.StatusOK, ask(good).status)
 	parts := strings.Split(good, ".")
 	for name, token := range map[string]string{
-		"for another client": p.token(t, map[string]any{"aud": "other"}), "expired": p.token(t, map[string]any{"exp": 1}),
-		"of another issuer": p.token(t, map[string]any{"iss": "https://evil.example"}), "changed": parts[0] + "." + parts[1] + "x." + parts[2],
-		"unsigned": base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + parts[1] + ".",
+		"for another client": p.token(t, map[string]any{"aud": "other"}),
+		"expired":            p.token(t, map[string]any{"exp": 1}),
+		"of another issuer":  p.token(t, map[string]any{"iss": "https://evil.example"}),
+		"changed":            parts[0] + "." + parts[1] + "x." + parts[2],
+		"unsigned":           base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + parts[1] + ".",
 	} {
 		require.Equal(t, http.StatusUnauthorized, ask(token).status, name)
 	}
-	for _, o := range []OIDCOptions{{Issuer: p.URL}, {Issuer: p.URL, ClientID: "c", URL: "http://localhost"}, {Issuer: p.URL + "/x", ClientID: "c", URL: "http://localhost", Viewers: []string{"*"}}} {
+	for _, o := range []OIDCOptions{{Issuer: p.URL}, {Issuer: p.URL, ClientID: "c", URL: "http://localhost"},
+		{Issuer: p.URL + "/x", ClientID: "c", URL: "http://localhost", Viewers: []string{"*"}}} {
 		_, err := NewOIDC(context.Background(), o)
 		require.Error(t, err)
 	}

@@ -36,7 +36,8 @@ func (c *Console) pendingOf(v *visit) (Runtime, codemode.InboxItem, error) {
 	if err != nil {
 		return r, codemode.InboxItem{}, notFound("There is no such call.")
 	}
-	a, err := c.pendingCall(v.context(), r, key{Runtime: r.Name, Execution: id, Seq: seq, Digest: v.r.FormValue("digest")})
+	a, err := c.pendingCall(v.context(),
+		r, key{Runtime: r.Name, Execution: id, Seq: seq, Digest: v.r.FormValue("digest")})
 	return r, codemode.InboxItem{PendingAction: a, Runtime: r.Name}, err
 }
 
@@ -48,7 +49,8 @@ func (c *Console) callPage(v *visit) error {
 	view := c.callView(v, r, item)
 	// Who decides may ask to see what is masked; that they did is on record.
 	if v.r.URL.Query().Get("reveal") != "" && v.who.Role == Approver {
-		c.Log.Info("masked values shown", "runtime", r.Name, "execution", item.ExecutionID, "seq", item.Seq, "to", v.who.Name)
+		c.Log.Info("masked values shown", "runtime", r.Name, "execution", item.ExecutionID, "seq", item.Seq,
+			"to", v.who.Name)
 		view.Reveal, view.Revealed = true, []argument{{value: show(item.Current())}}
 	}
 	return c.show(v, http.StatusOK, "call", item.Connector+"."+item.Method, view)
@@ -56,7 +58,8 @@ func (c *Console) callPage(v *visit) error {
 
 func (c *Console) callView(v *visit, r Runtime, item codemode.InboxItem) callPageView {
 	raw := item.Current()
-	view := callPageView{card: newCard(item), Masked: !bytes.Equal(signals.Mask(raw), raw), Whole: arguments(raw), JSON: indent(signals.Mask(raw))}
+	view := callPageView{card: newCard(item), Masked: !bytes.Equal(signals.Mask(raw), raw), Whole: arguments(raw),
+		JSON: indent(signals.Mask(raw))}
 	method, err := r.Client.Method(v.context(), item.Connector, item.PendingAction.Method)
 	if err != nil {
 		c.Log.Warn("no schema for a form", "method", item.Connector+"."+item.PendingAction.Method, "error", err)
@@ -100,7 +103,8 @@ func (c *Console) reviewPage(v *visit) error {
 		return c.show(v, http.StatusUnprocessableEntity, "call", item.Connector+"."+item.Method, view)
 	}
 	return c.show(v, http.StatusOK, "review", "Review "+item.Connector+"."+item.Method, reviewView{
-		card: view.card, Changes: diff(item.Current(), actual), NewArgs: string(edited), Pretty: show(signals.Mask(actual)), Note: v.r.PostFormValue("note"),
+		card: view.card, Changes: diff(item.Current(), actual), NewArgs: string(edited),
+		Pretty: show(signals.Mask(actual)), Note: v.r.PostFormValue("note"),
 	})
 }
 

@@ -79,7 +79,8 @@ func (c *Console) pendingCards(v *visit, r Runtime, record *signals.Record) []ca
 		for _, call := range record.Log {
 			if call.State == signals.Pending {
 				actions = append(actions, signals.PendingAction{
-					ExecutionID: record.ID, Seq: call.Seq, Connector: call.Connector, Method: call.Method, Args: call.Args,
+					ExecutionID: record.ID, Seq: call.Seq, Connector: call.Connector, Method: call.Method,
+					Args:       call.Args,
 					ArgsDigest: call.ArgsDigest, Class: call.Class, Position: call.Position,
 				})
 			}
@@ -93,7 +94,8 @@ func (c *Console) pendingCards(v *visit, r Runtime, record *signals.Record) []ca
 }
 
 func newExecutionView(record *signals.Record, passes []codemode.Pass) executionView {
-	view := executionView{Record: record, Console: showText(strings.Join(record.Logs, "\n")), Open: !record.Status.Terminal()}
+	view := executionView{Record: record, Console: showText(strings.Join(record.Logs, "\n")),
+		Open: !record.Status.Terminal()}
 	byLine, bySeq := map[int][]signals.Call{}, map[int]signals.Call{}
 	for _, call := range record.Log {
 		bySeq[call.Seq] = call
@@ -104,7 +106,8 @@ func newExecutionView(record *signals.Record, passes []codemode.Pass) executionV
 	}
 	for n, text := range strings.Split(strings.TrimRight(record.Code, "\n"), "\n") {
 		failed := record.Position != nil && record.Position.Line == n+1
-		view.Lines = append(view.Lines, codeLine{Number: n + 1, Text: signals.Visible(text), Calls: byLine[n+1], Failed: failed})
+		view.Lines = append(view.Lines,
+			codeLine{Number: n + 1, Text: signals.Visible(text), Calls: byLine[n+1], Failed: failed})
 	}
 	view.Events, view.Undo = events(passes, bySeq), signals.UndoOrder(record.Log)
 	return view
@@ -123,7 +126,8 @@ func events(passes []codemode.Pass, calls map[int]signals.Call) []event {
 	}
 	var list []event
 	for _, p := range passes {
-		if between := (event{Decided: find(p.Decided), Settled: find(p.Settled)}); len(between.Decided)+len(between.Settled) > 0 {
+		if between := (event{Decided: find(p.Decided), Settled: find(p.Settled)}); len(between.Decided)+
+			len(between.Settled) > 0 {
 			list = append(list, between)
 		}
 		list = append(list, event{Pass: &p, Made: find(p.Made), Issued: find(p.Issued)})
@@ -165,10 +169,12 @@ type listView struct {
 func (c *Console) executionsPage(v *visit) error {
 	q := v.r.URL.Query()
 	view := listView{
-		Status: signals.Status(q.Get("status")), Statuses: statuses, Runtime: q.Get("runtime"), Runtimes: c.names(), Limit: max(1, number(q.Get("limit"), 30, 500)),
+		Status: signals.Status(q.Get("status")), Statuses: statuses, Runtime: q.Get("runtime"), Runtimes: c.names(),
+		Limit: max(1, number(q.Get("limit"), 30, 500)),
 	}
 	var err error
-	if view.Records, err = c.list(v, view.Runtime, codemode.ListOptions{Limit: view.Limit, Status: view.Status}); err != nil {
+	if view.Records, err = c.list(v, view.Runtime,
+		codemode.ListOptions{Limit: view.Limit, Status: view.Status}); err != nil {
 		return err
 	}
 	view.More = len(view.Records) == view.Limit

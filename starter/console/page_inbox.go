@@ -47,7 +47,8 @@ const (
 )
 
 func filterOf(q url.Values) filter {
-	return filter{q.Get("runtime"), q.Get("connector"), q.Get("method"), strings.TrimSpace(q.Get("q")), number(q.Get("page"), 0, 1_000_000)}
+	return filter{q.Get("runtime"), q.Get("connector"), q.Get("method"), strings.TrimSpace(q.Get("q")),
+		number(q.Get("page"), 0, 1_000_000)}
 }
 
 func (f filter) matches(i codemode.InboxItem) bool {
@@ -56,13 +57,15 @@ func (f filter) matches(i codemode.InboxItem) bool {
 }
 
 func (f filter) mentions(i codemode.InboxItem) bool {
-	text := strings.ToLower(i.Purpose + " " + i.ExecutionID + " " + i.Connector + "." + i.Method + " " + string(signals.Mask(i.Current())))
+	text := strings.ToLower(i.Purpose + " " + i.ExecutionID + " " + i.Connector + "." + i.Method +
+		" " + string(signals.Mask(i.Current())))
 	return strings.Contains(text, strings.ToLower(f.Text))
 }
 
 func (f filter) link(page int) string {
 	q := url.Values{}
-	for name, value := range map[string]string{"runtime": f.Runtime, "connector": f.Connector, "method": f.Method, "q": f.Text} {
+	for name, value := range map[string]string{"runtime": f.Runtime, "connector": f.Connector, "method": f.Method,
+		"q": f.Text} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -84,10 +87,12 @@ func (c *Console) inboxList(v *visit) error {
 
 func (c *Console) inboxView(f filter) inboxView {
 	now := c.inbox.snapshot(c.names())
-	view := inboxView{Known: now.Known, Problems: now.Problems, Total: len(now.Items), Filter: f, Version: now.Version, Runtimes: c.names()}
+	view := inboxView{Known: now.Known, Problems: now.Problems, Total: len(now.Items), Filter: f, Version: now.Version,
+		Runtimes: c.names()}
 	matching := []codemode.InboxItem{}
 	for _, i := range now.Items {
-		view.Connectors, view.Methods = append(view.Connectors, i.Connector), append(view.Methods, i.Connector+"."+i.Method)
+		view.Connectors, view.Methods = append(view.Connectors, i.Connector),
+			append(view.Methods, i.Connector+"."+i.Method)
 		if f.matches(i) {
 			matching = append(matching, i)
 		}
@@ -95,7 +100,8 @@ func (c *Console) inboxView(f filter) inboxView {
 	view.Connectors, view.Methods = unique(view.Connectors), unique(view.Methods)
 	// What expires first comes first; calls of one execution stay together in their order.
 	slices.SortStableFunc(matching, func(a, b codemode.InboxItem) int {
-		return cmp.Or(cmp.Compare(a.ExpiresAt, b.ExpiresAt), cmp.Compare(a.ExecutionID, b.ExecutionID), cmp.Compare(a.Seq, b.Seq))
+		return cmp.Or(cmp.Compare(a.ExpiresAt, b.ExpiresAt), cmp.Compare(a.ExecutionID, b.ExecutionID),
+			cmp.Compare(a.Seq, b.Seq))
 	})
 	view.Matching = len(matching)
 	start := min(f.Page*perPage, max(0, (len(matching)-1)/perPage*perPage))

@@ -32,8 +32,10 @@ type page struct {
 var functions = template.FuncMap{
 	"asset": asset, "at": at, "show": show, "showText": showText, "arguments": arguments, "visible": signals.Visible,
 	"mask": func(raw json.RawMessage) json.RawMessage { return signals.Mask(raw) },
-	"link": executionLink, "plural": plural, "short": func(n int, text string) string { return signals.Visible(signals.Cut(text, n)) },
-	"deref": func(n *int) int { return *n }, "list": func(n ...int) []int { return n }, "first": firstLine, "passEnd": passEnd,
+	"link": executionLink, "plural": plural,
+	"short": func(n int, text string) string { return signals.Visible(signals.Cut(text, n)) },
+	"deref": func(n *int) int { return *n }, "list": func(n ...int) []int { return n }, "first": firstLine,
+	"passEnd": passEnd,
 	"snippet": func(runtime, name string) string {
 		return "/snippets/" + url.PathEscape(runtime) + "/" + url.PathEscape(name)
 	},
@@ -42,8 +44,10 @@ var functions = template.FuncMap{
 // templates are the pages by name, each with the layout.
 var templates = func() map[string]*template.Template {
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"inbox", "execution", "executions", "call", "review", "results", "snippets", "snippet", "login", "error"} {
-		pages[name] = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+	for _, name := range []string{"inbox", "execution", "executions", "call", "review", "results", "snippets",
+		"snippet", "login", "error"} {
+		pages[name] = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html",
+			"templates/parts.html", "templates/"+name+".html"))
 	}
 	return pages
 }()
@@ -114,7 +118,8 @@ func (c *Console) decideForm(v *visit) error {
 		if err != nil {
 			return err
 		}
-		d := decision{Action: v.r.PostForm.Get("action"), key: k, Note: v.r.PostForm.Get("note"), Continue: v.r.PostForm.Get("continue") != ""}
+		d := decision{Action: v.r.PostForm.Get("action"), key: k, Note: v.r.PostForm.Get("note"),
+			Continue: v.r.PostForm.Get("continue") != ""}
 		if args := v.r.PostForm.Get("args"); args != "" {
 			d.Args = json.RawMessage(args)
 		}

@@ -56,7 +56,8 @@ func (c *Console) routes() http.Handler {
 		mux.Handle(route.pattern, c.api(route.role, route.answer))
 	}
 	mux.Handle("GET /api/openapi.json", c.public(serveOpenAPI))
-	mux.Handle("/api/", c.api(Viewer, func(v *visit) error { return notFound("no such endpoint: see /api/openapi.json") }))
+	mux.Handle("/api/", c.api(Viewer,
+		func(v *visit) error { return notFound("no such endpoint: see /api/openapi.json") }))
 	mux.Handle("/", c.page(Viewer, func(v *visit) error { return notFound("There is no such page.") }))
 	return c.guard(mux)
 }
@@ -87,8 +88,9 @@ func (c *Console) guard(next http.Handler) http.Handler {
 const maxBody = 8 << 20
 
 func (c *Console) protect(h http.Header, r *http.Request) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
-		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+			"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -99,8 +101,8 @@ func (c *Console) protect(h http.Header, r *http.Request) {
 	}
 }
 
-// checkHost compares the Host header with the console's own addresses. Without sign-in this is the protection against DNS
-// rebinding: a page of another site whose name suddenly leads to this machine.
+// checkHost compares the Host header with the console's own addresses. Without sign-in this is the protection against
+// DNS rebinding: a page of another site whose name suddenly leads to this machine.
 func (c *Console) checkHost(r *http.Request) bool {
 	if !c.open() {
 		return true
@@ -144,7 +146,8 @@ func (c *Console) welcome(v *visit) *session {
 }
 
 func (c *Console) sendToLogin(v *visit) {
-	if v.r.Method != http.MethodGet || v.r.Header.Get("Accept") == "text/event-stream" || v.r.Header.Get("X-Requested-With") != "" {
+	if v.r.Method != http.MethodGet || v.r.Header.Get("Accept") == "text/event-stream" ||
+		v.r.Header.Get("X-Requested-With") != "" {
 		http.Error(v.w, "Your session has ended: reload the page.", http.StatusUnauthorized)
 		return
 	}
@@ -171,7 +174,8 @@ func (c *Console) api(role Role, a answer) http.Handler {
 		if err == nil {
 			err = c.admit(v, role)
 		}
-		if err == nil && r.Method == http.MethodPost && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		if err == nil && r.Method == http.MethodPost &&
+			!strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 			err = failed(http.StatusUnsupportedMediaType, "send application/json")
 		}
 		if err == nil {

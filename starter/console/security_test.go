@@ -15,23 +15,25 @@ func TestExposure(t *testing.T) {
 		e    Exposure
 		want string
 	}{
-		"this machine":              {Exposure{Addr: "127.0.0.1:1"}, ""},
-		"this machine, IPv6":        {Exposure{Addr: "[::1]:1"}, ""},
-		"by name":                   {Exposure{Addr: "localhost:1"}, ""},
-		"everywhere":                {Exposure{Addr: ":1"}, "authenticated"},
-		"everywhere, by address":    {Exposure{Addr: "0.0.0.0:1"}, "authenticated"},
-		"a network":                 {Exposure{Addr: "192.168.0.1:1"}, "authenticated"},
-		"another name":              {Exposure{Addr: "example.com:1"}, "authenticated"},
-		"only TLS":                  {Exposure{Addr: ":1", TLS: true}, "authenticated"},
-		"in the clear":              {Exposure{Addr: ":1", Authenticated: true}, "encrypted"},
-		"in the clear, behind http": {Exposure{Addr: ":1", Authenticated: true, URL: "http://console.example"}, "encrypted"},
-		"TLS here":                  {Exposure{Addr: ":1", Authenticated: true, TLS: true}, ""},
-		"TLS by a proxy":            {Exposure{Addr: ":1", Authenticated: true, URL: "https://console.example"}, ""},
-		"a container's port":        {Exposure{Addr: ":1", Authenticated: true, URL: "http://localhost:8234"}, ""},
-		"a proxy in front":          {Exposure{Addr: "127.0.0.1:1", URL: "https://console.example"}, "authenticated"},
-		"a proxy, authenticated":    {Exposure{Addr: "127.0.0.1:1", URL: "https://console.example", Authenticated: true}, ""},
-		"no port":                   {Exposure{Addr: "127.0.0.1"}, "host:port"},
-		"a path":                    {Exposure{Addr: "127.0.0.1:1", URL: "https://x/y"}, "must be"},
+		"this machine":           {Exposure{Addr: "127.0.0.1:1"}, ""},
+		"this machine, IPv6":     {Exposure{Addr: "[::1]:1"}, ""},
+		"by name":                {Exposure{Addr: "localhost:1"}, ""},
+		"everywhere":             {Exposure{Addr: ":1"}, "authenticated"},
+		"everywhere, by address": {Exposure{Addr: "0.0.0.0:1"}, "authenticated"},
+		"a network":              {Exposure{Addr: "192.168.0.1:1"}, "authenticated"},
+		"another name":           {Exposure{Addr: "example.com:1"}, "authenticated"},
+		"only TLS":               {Exposure{Addr: ":1", TLS: true}, "authenticated"},
+		"in the clear":           {Exposure{Addr: ":1", Authenticated: true}, "encrypted"},
+		"in the clear, behind http": {Exposure{Addr: ":1", Authenticated: true, URL: "http://console.example"},
+			"encrypted"},
+		"TLS here":           {Exposure{Addr: ":1", Authenticated: true, TLS: true}, ""},
+		"TLS by a proxy":     {Exposure{Addr: ":1", Authenticated: true, URL: "https://console.example"}, ""},
+		"a container's port": {Exposure{Addr: ":1", Authenticated: true, URL: "http://localhost:8234"}, ""},
+		"a proxy in front":   {Exposure{Addr: "127.0.0.1:1", URL: "https://console.example"}, "authenticated"},
+		"a proxy, authenticated": {Exposure{Addr: "127.0.0.1:1", URL: "https://console.example",
+			Authenticated: true}, ""},
+		"no port": {Exposure{Addr: "127.0.0.1"}, "host:port"},
+		"a path":  {Exposure{Addr: "127.0.0.1:1", URL: "https://x/y"}, "must be"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.e.Check()
@@ -52,7 +54,8 @@ func TestTokensFile(t *testing.T) {
 		"- {name: a, role: viewer, token: " + viewerToken + ", more: 1}": "want a YAML list",
 		"{":  "want a YAML list",
 		"[]": "lists nobody",
-		"- &a {name: a, role: viewer, token: " + viewerToken + "}\n- {name: b, role: approver, token: " + viewerToken + "}": "token of somebody else",
+		"- &a {name: a, role: viewer, token: " + viewerToken + "}\n- {name: b, role: approver, token: " + viewerToken +
+			"}": "token of somebody else",
 	} {
 		_, err := ParseTokens([]byte(text))
 		require.ErrorContains(t, err, want)
@@ -62,7 +65,8 @@ func TestTokensFile(t *testing.T) {
 
 // routes that a visitor may ask for, with what they need.
 var pages = []string{
-	"/", "/inbox", "/executions", "/executions/default/exec_0", "/executions/default/exec_0/calls/0", "/snippets", "/snippets/default/a%2Fb",
+	"/", "/inbox", "/executions", "/executions/default/exec_0", "/executions/default/exec_0/calls/0", "/snippets",
+	"/snippets/default/a%2Fb",
 	"/events", "/executions/default/exec_0/events", "/nowhere",
 }
 
@@ -76,7 +80,8 @@ func TestNobodyComesInWithoutAToken(t *testing.T) {
 	}
 	for _, route := range s.console.apiRoutes() {
 		method, path, _ := strings.Cut(route.pattern, " ")
-		for _, header := range []map[string]string{nil, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic " + approverToken}, {"Cookie": cookieName + "=guess"}} {
+		for _, header := range []map[string]string{nil, {"Authorization": "Bearer wrong"},
+			{"Authorization": "Basic " + approverToken}, {"Cookie": cookieName + "=guess"}} {
 			r := s.ask(method, strings.Replace(path, "{id}", "exec_0", 1), "{}", header)
 			require.Equal(t, http.StatusUnauthorized, r.status, "%s %v", path, header)
 			require.Contains(t, r.header.Get("WWW-Authenticate"), "Bearer")
@@ -89,12 +94,15 @@ func TestNobodyComesInWithoutAToken(t *testing.T) {
 func TestViewersDoNotDecide(t *testing.T) {
 	s := newSite(t, newFake(4), Options{Tokens: tokens(t)})
 	cookie, csrf := s.enter(viewerToken)
-	require.Equal(t, http.StatusForbidden, s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": {s.key(0)}}, nil).status)
-	r := s.ask("POST", "/executions/default/exec_0/calls/0/review", url.Values{"csrf": {csrf}, "mode": {"json"}, "json": {"{}"}}.Encode(),
+	require.Equal(t, http.StatusForbidden,
+		s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": {s.key(0)}}, nil).status)
+	r := s.ask("POST", "/executions/default/exec_0/calls/0/review",
+		url.Values{"csrf": {csrf}, "mode": {"json"}, "json": {"{}"}}.Encode(),
 		map[string]string{"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"})
 	require.Equal(t, http.StatusForbidden, r.status)
 	decision := `{"decisions":[{"action":"approve","executionId":"exec_0","seq":0,"argsDigest":"x"}]}`
-	r = s.ask("POST", "/api/v1/decide", decision, map[string]string{"Authorization": "Bearer " + viewerToken, "Content-Type": "application/json"})
+	r = s.ask("POST", "/api/v1/decide", decision,
+		map[string]string{"Authorization": "Bearer " + viewerToken, "Content-Type": "application/json"})
 	require.Equal(t, http.StatusForbidden, r.status)
 	r = s.ask("GET", "/executions/default/exec_0/calls/0?reveal=1", "", map[string]string{"Cookie": cookie})
 	require.Equal(t, http.StatusOK, r.status)
@@ -116,18 +124,29 @@ func TestForgedRequestsAreRefused(t *testing.T) {
 		without.Set("csrf", "guess")
 		require.Equal(t, http.StatusForbidden, s.form(cookie, without, nil).status, "wrong token")
 		for _, header := range []map[string]string{
-			{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+			{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+			{"Sec-Fetch-Site": "same-site"},
 		} {
 			require.Equal(t, http.StatusForbidden, s.form(cookie, good, header).status, "%v", header)
 		}
 		_, other := s.enter(token)
-		require.Equal(t, http.StatusForbidden, s.form(cookie, url.Values{"csrf": {other}, "action": {"approve"}, "item": {s.key(0)}}, nil).status, "of another session")
+		require.Equal(t, http.StatusForbidden,
+			s.form(cookie, url.Values{"csrf": {other}, "action": {"approve"}, "item": {s.key(0)}}, nil).status,
+			"of another session")
 		api := `{"decisions":[{"action":"approve","executionId":"exec_0","seq":0,"argsDigest":"x"}]}`
-		require.NotEqual(t, http.StatusOK, s.ask("POST", "/api/v1/decide", api, map[string]string{"Cookie": cookie, "Content-Type": "application/json"}).status, "a session needs its token in the API too")
-		require.Equal(t, http.StatusForbidden, s.ask("POST", "/api/v1/decide", api, map[string]string{"Content-Type": "application/json", "Origin": "https://evil.example"}).status)
-		require.NotEqual(t, http.StatusOK, s.ask("POST", "/api/v1/decide", api, map[string]string{"Content-Type": "text/plain"}).status, "what a form of another site could send")
+		require.NotEqual(t, http.StatusOK,
+			s.ask("POST", "/api/v1/decide", api,
+				map[string]string{"Cookie": cookie, "Content-Type": "application/json"}).status,
+			"a session needs its token in the API too")
+		require.Equal(t, http.StatusForbidden,
+			s.ask("POST", "/api/v1/decide", api,
+				map[string]string{"Content-Type": "application/json", "Origin": "https://evil.example"}).status)
+		require.NotEqual(t, http.StatusOK,
+			s.ask("POST", "/api/v1/decide", api, map[string]string{"Content-Type": "text/plain"}).status,
+			"what a form of another site could send")
 		require.Empty(t, s.fake.approved)
-		require.Equal(t, http.StatusOK, s.form(cookie, good, map[string]string{"Origin": s.server.URL, "Sec-Fetch-Site": "same-origin"}).status)
+		require.Equal(t, http.StatusOK,
+			s.form(cookie, good, map[string]string{"Origin": s.server.URL, "Sec-Fetch-Site": "same-origin"}).status)
 		require.Len(t, s.fake.approved, 1)
 	}
 }
@@ -135,7 +154,8 @@ func TestForgedRequestsAreRefused(t *testing.T) {
 func TestAnOpenConsoleAnswersOnlyToThisMachinesNames(t *testing.T) {
 	s := newSite(t, newFake(1), Options{})
 	for host, want := range map[string]int{
-		"evil.example": 421, "evil.example:80": 421, "127.0.0.1.evil.example": 421, "localhost": 200, "LOCALHOST:8234": 200, "127.0.0.1:1": 200, "[::1]:1": 200,
+		"evil.example": 421, "evil.example:80": 421, "127.0.0.1.evil.example": 421, "localhost": 200,
+		"LOCALHOST:8234": 200, "127.0.0.1:1": 200, "[::1]:1": 200,
 	} {
 		require.Equal(t, want, s.ask("GET", "/", "", map[string]string{"Host": host}).status, host)
 		require.Equal(t, want, s.ask("GET", "/api/v1/pending", "", map[string]string{"Host": host}).status, host)
@@ -151,7 +171,8 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	r := s.ask("POST", "/login", "token="+approverToken, form)
 	require.Equal(t, http.StatusTooManyRequests, r.status)
 	require.Equal(t, "60", r.header.Get("Retry-After"))
-	require.Equal(t, http.StatusTooManyRequests, s.ask("GET", "/api/v1/me", "", map[string]string{"Authorization": "Bearer " + approverToken}).status)
+	require.Equal(t, http.StatusTooManyRequests,
+		s.ask("GET", "/api/v1/me", "", map[string]string{"Authorization": "Bearer " + approverToken}).status)
 	now := time.Now()
 	require.True(t, s.console.logins.blocked("127.0.0.1", now))
 	require.False(t, s.console.logins.blocked("127.0.0.2", now), "others are not")
@@ -160,7 +181,8 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 
 func TestHeadersAndCookies(t *testing.T) {
 	s := newSite(t, newFake(1), Options{Tokens: tokens(t), URL: "https://console.example"})
-	for _, path := range append([]string{"/login", "/static/console.js", "/static/nothing", "/api/openapi.json", "/api/v1/pending", "/login/oidc"}, pages...) {
+	for _, path := range append([]string{"/login", "/static/console.js", "/static/nothing", "/api/openapi.json",
+		"/api/v1/pending", "/login/oidc"}, pages...) {
 		h := s.ask("GET", path, "", nil).header
 		policy := h.Get("Content-Security-Policy")
 		require.Contains(t, policy, "default-src 'none'", path)
@@ -168,12 +190,14 @@ func TestHeadersAndCookies(t *testing.T) {
 		require.NotContains(t, policy, "unsafe")
 		require.NotContains(t, policy, "http")
 		require.Equal(t, []string{"nosniff", "same-origin", "max-age=31536000"},
-			[]string{h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Strict-Transport-Security")}, path)
+			[]string{h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Strict-Transport-Security")},
+			path)
 		if path != "/static/console.js" {
 			require.Equal(t, "no-store", h.Get("Cache-Control"), path)
 		}
 	}
-	cookie := s.ask("POST", "/login", "token="+approverToken, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}).header.Get("Set-Cookie")
+	cookie := s.ask("POST", "/login", "token="+approverToken,
+		map[string]string{"Content-Type": "application/x-www-form-urlencoded"}).header.Get("Set-Cookie")
 	for _, want := range []string{"HttpOnly", "Secure", "SameSite=Lax", "Path=/"} {
 		require.Contains(t, cookie, want)
 	}
@@ -183,15 +207,18 @@ func TestHeadersAndCookies(t *testing.T) {
 func TestSessionsEnd(t *testing.T) {
 	s := newSite(t, newFake(1), Options{Tokens: tokens(t)})
 	cookie, csrf := s.enter(approverToken)
-	out := s.ask("POST", "/logout", "csrf="+csrf, map[string]string{"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"})
+	out := s.ask("POST", "/logout", "csrf="+csrf,
+		map[string]string{"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"})
 	require.Equal(t, http.StatusSeeOther, out.status)
-	require.Equal(t, http.StatusSeeOther, s.ask("GET", "/executions", "", map[string]string{"Cookie": cookie}).status, "the cookie is worth nothing any more")
+	require.Equal(t, http.StatusSeeOther, s.ask("GET", "/executions", "", map[string]string{"Cookie": cookie}).status,
+		"the cookie is worth nothing any more")
 	id := s.console.sessions.begin(Identity{}, time.Now())
 	r, _ := http.NewRequest("GET", "/", nil)
 	r.AddCookie(&http.Cookie{Name: cookieName, Value: id})
 	require.NotNil(t, s.console.sessions.find(r, time.Now()))
 	require.Nil(t, s.console.sessions.find(r, time.Now().Add(sessionLength+time.Second)))
-	planted := s.ask("POST", "/login", "token="+approverToken, map[string]string{"Cookie": cookieName + "=planted", "Content-Type": "application/x-www-form-urlencoded"})
+	planted := s.ask("POST", "/login", "token="+approverToken,
+		map[string]string{"Cookie": cookieName + "=planted", "Content-Type": "application/x-www-form-urlencoded"})
 	require.NotContains(t, planted.header.Get("Set-Cookie"), "planted", "a session gets an id of its own")
 	for range maxSessions + 10 {
 		s.console.sessions.begin(Identity{}, time.Now())
@@ -201,7 +228,8 @@ func TestSessionsEnd(t *testing.T) {
 
 func TestSigningInLeadsToOurPagesOnly(t *testing.T) {
 	for next, want := range map[string]string{
-		"/executions?x=1": "/executions?x=1", "": "/", "https://evil.example": "/", "//evil.example": "/", `/\evil.example`: "/", "/\t/evil.example": "/", "javascript:1": "/",
+		"/executions?x=1": "/executions?x=1", "": "/", "https://evil.example": "/", "//evil.example": "/",
+		`/\evil.example`: "/", "/\t/evil.example": "/", "javascript:1": "/",
 	} {
 		require.Equal(t, want, nextPage(next), next)
 	}
@@ -211,7 +239,8 @@ func TestSigningInLeadsToOurPagesOnly(t *testing.T) {
 func TestSecretsAreNotShown(t *testing.T) {
 	s := newSite(t, newFake(4), Options{Tokens: tokens(t)})
 	cookie, _ := s.enter(approverToken)
-	for _, path := range append([]string{"/api/v1/pending", "/api/v1/executions", "/api/v1/executions/exec_0", "/api/v1/me"}, pages...) {
+	for _, path := range append([]string{"/api/v1/pending", "/api/v1/executions", "/api/v1/executions/exec_0",
+		"/api/v1/me"}, pages...) {
 		if strings.HasSuffix(path, "events") {
 			continue
 		}

@@ -17,7 +17,8 @@ func ListenAndServe(ctx context.Context, l net.Listener, c *Console) error {
 	defer running.Wait()
 	defer cancel()
 	server := &http.Server{
-		Handler: c, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: c, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute,
+		IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // streams end with ctx
 	}
 	running.Go(func() {

@@ -84,7 +84,8 @@ func (s *session) crossSite(r *http.Request) bool {
 // setCookie gives the browser its session. Lax, since people come in by links from chats; what changes something is
 // guarded by tokens and by where it comes from.
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, id string) {
-	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.secure(r)}
+	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: c.secure(r)}
 	if id == "" {
 		cookie.MaxAge = -1
 	} else {

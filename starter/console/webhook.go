@@ -21,8 +21,8 @@ import (
 )
 
 // Webhook tells a receiver of every call that begins to wait for a person: one signed POST for each, repeated until the
-// receiver takes it or the call waits no longer. Since a restarted console tells again of what waits, receivers may hear
-// of a call more than once, always with the same webhook-id.
+// receiver takes it or the call waits no longer. Since a restarted console tells again of what waits, receivers may
+// hear of a call more than once, always with the same webhook-id.
 type Webhook struct {
 	url    string
 	secret []byte
@@ -44,7 +44,8 @@ func NewWebhook(target, secret string) (*Webhook, error) {
 		return nil, errors.New("the webhook's URL must be http(s)://…") // it may hold a secret: it is not repeated
 	}
 	if len(secret) < minToken {
-		return nil, fmt.Errorf("the webhook's secret needs at least %d characters: receivers check signatures with it", minToken)
+		return nil, fmt.Errorf("the webhook's secret needs at least %d characters: receivers check signatures with it",
+			minToken)
 	}
 	key := []byte(secret)
 	if text, prefixed := strings.CutPrefix(secret, "whsec_"); prefixed {
@@ -127,7 +128,8 @@ func (w *Webhook) deliver(ctx context.Context, c *Console, item codemode.InboxIt
 
 func (c *Console) notice(item codemode.InboxItem, now time.Time) notice {
 	n := notice{Type: "pending", Timestamp: now.UTC().Format(time.RFC3339), Data: publicItem(item)}
-	n.Text = fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method, signals.Summary(item.Current(), 300))
+	n.Text = fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method,
+		signals.Summary(item.Current(), 300))
 	if c.base != nil {
 		n.URL = c.base.String() + executionLink(item.Runtime, item.ExecutionID)
 		n.Text += "\n" + n.URL

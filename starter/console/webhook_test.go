@@ -83,7 +83,8 @@ func TestWebhooksAreSignedAndRepeated(t *testing.T) {
 	require.Empty(t, taken, "each once")
 	deliver(t, s) // another console
 	again := map[string]bool{next(t, taken).id: true, next(t, taken).id: true}
-	require.Equal(t, map[string]bool{first.id: true, second.id: true}, again, "a restart tells again, under the same ids")
+	require.Equal(t, map[string]bool{first.id: true, second.id: true}, again,
+		"a restart tells again, under the same ids")
 }
 
 func TestWebhooksStopWithTheCall(t *testing.T) {
@@ -106,7 +107,8 @@ func TestWebhooksStopWithTheCall(t *testing.T) {
 }
 
 func TestWebhookMistakes(t *testing.T) {
-	for target, secret := range map[string]string{"ftp://x": webhookSecret, "x": webhookSecret, "http://x": "short", "https://x": "whsec_not base64 but long enough"} {
+	for target, secret := range map[string]string{"ftp://x": webhookSecret, "x": webhookSecret, "http://x": "short",
+		"https://x": "whsec_not base64 but long enough"} {
 		_, err := NewWebhook(target, secret)
 		require.Error(t, err, target)
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // host answers the calls of programs that run without Temporal: each is made at once, once more only where that is
-// safe, and none survives the process. There is nobody to approve, so calls that need that are refused, and there are no
-// snippets.
+// safe, and none survives the process. There is nobody to approve, so calls that need that are refused, and there are
+// no snippets.
 type host struct {
 	Connectors  *connectors.Set
 	Catalogue   *catalogue.Catalogue
@@ -35,7 +35,8 @@ func (d *host) Admit(c sandbox.Call) sandbox.Admission {
 	case err != nil:
 		return sandbox.Refuse(err)
 	case approval:
-		return sandbox.Refuse(fmt.Errorf("%s needs a person's approval, which this run has no way to ask for", method.Path()))
+		return sandbox.Refuse(fmt.Errorf("%s needs a person's approval, which this run has no way to ask for",
+			method.Path()))
 	}
 	return sandbox.Admission{Class: method.Class, EveryCall: !method.MayNeedApproval()}
 }
@@ -75,7 +76,8 @@ func (d *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	}
 }
 
-func (d *host) invoke(ctx context.Context, method *connectors.Bound, c connectors.Context, args json.RawMessage) (json.RawMessage, error) {
+func (d *host) invoke(ctx context.Context, method *connectors.Bound, c connectors.Context,
+	args json.RawMessage) (json.RawMessage, error) {
 	if method.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, method.Timeout)
 		defer cancel()

@@ -39,8 +39,8 @@ type Options struct {
 }
 
 // Run runs a program that needs no Temporal: in the same sandbox, with the same connectors and rules, but nothing of
-// it is recorded, repeated after a crash, or undone. Nobody can be asked, so methods that need approval are left out. The
-// outcome is completed or error. It loads and closes the connectors; NewOnce keeps them for several runs.
+// it is recorded, repeated after a crash, or undone. Nobody can be asked, so methods that need approval are left out.
+// The outcome is completed or error. It loads and closes the connectors; NewOnce keeps them for several runs.
 func Run(ctx context.Context, code string, o Options) (signals.Outcome, error) {
 	once, err := New(ctx, o)
 	if err != nil {
@@ -100,7 +100,8 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	}
 	now := time.Now()
 	id := signals.NewExecutionID(now)
-	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: r.host(id), Ends: now.Add(r.options.Timeout)}}
+	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: r.host(id),
+		Ends: now.Add(r.options.Timeout)}}
 	run.Pass = sandbox.Pass{
 		Code: code, Seed: id, Start: now.UnixMilli(), Modules: r.options.Modules, Connectors: r.offered.Names(),
 		Synchronous: o.Synchronous,
@@ -180,7 +181,8 @@ func (u unattended) Methods(context.Context) ([]connectors.Method, error) {
 
 func (u unattended) Large(ctx context.Context) (*connectors.LargeCatalogue, error) {
 	methods, err := u.Methods(ctx)
-	return &connectors.LargeCatalogue{Methods: methods, Definitions: func() json.RawMessage { return u.set.Definitions(u.name) }}, err
+	return &connectors.LargeCatalogue{Methods: methods,
+		Definitions: func() json.RawMessage { return u.set.Definitions(u.name) }}, err
 }
 
 // run is one run of a program.

@@ -24,17 +24,21 @@ type amount struct {
 
 // bank is a connector with a method of each kind.
 func bank(flaky *int) connectors.Connector {
-	put := connectors.Func("put", "Puts.", connectors.Write, func(_ connectors.Context, a amount) (amount, error) { return amount{a.N + 1}, nil })
-	ask := connectors.Func("ask", "Asks.", connectors.Write, func(connectors.Context, amount) (int, error) { return 1, nil })
+	put := connectors.Func("put", "Puts.", connectors.Write,
+		func(_ connectors.Context, a amount) (amount, error) { return amount{a.N + 1}, nil })
+	ask := connectors.Func("ask", "Asks.", connectors.Write,
+		func(connectors.Context, amount) (int, error) { return 1, nil })
 	ask.RequiresApproval = true
-	much := connectors.Func("much", "Pays.", connectors.Write, func(_ connectors.Context, a amount) (int, error) { return a.N, nil })
+	much := connectors.Func("much", "Pays.", connectors.Write,
+		func(_ connectors.Context, a amount) (int, error) { return a.N, nil })
 	much.ApprovalFor = func(args json.RawMessage) (bool, error) { return string(args) == `{"n":100}`, nil }
-	again := connectors.Func("again", "Works the third time.", connectors.Read, func(c connectors.Context, _ amount) (int, error) {
-		if *flaky++; *flaky < 3 {
-			return 0, &connectors.RetryableError{Message: "later", RetryAfter: time.Millisecond}
-		}
-		return c.Attempt, nil
-	})
+	again := connectors.Func("again", "Works the third time.", connectors.Read,
+		func(c connectors.Context, _ amount) (int, error) {
+			if *flaky++; *flaky < 3 {
+				return 0, &connectors.RetryableError{Message: "later", RetryAfter: time.Millisecond}
+			}
+			return c.Attempt, nil
+		})
 	return connectors.New("bank", "Money.", put, ask, much, again)
 }
 
@@ -80,13 +84,15 @@ func TestRunOnceFailures(t *testing.T) {
 }
 
 func TestOnceInAChild(t *testing.T) {
-	out, err := local.Run(t.Context(), `return await bank.put({n: 1})`, local.Options{Connectors: []connectors.Connector{bank(new(int))}})
+	out, err := local.Run(t.Context(), `return await bank.put({n: 1})`,
+		local.Options{Connectors: []connectors.Connector{bank(new(int))}})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"n":2}`, string(out.Result), out.Error)
 }
 
 func TestOnceTool(t *testing.T) {
-	o, err := local.New(t.Context(), local.Options{Connectors: []connectors.Connector{bank(new(int))}, Executor: &engine.InProcess{}})
+	o, err := local.New(t.Context(),
+		local.Options{Connectors: []connectors.Connector{bank(new(int))}, Executor: &engine.InProcess{}})
 	require.NoError(t, err)
 	tool, err := o.Tool(t.Context(), codemode.ToolOptions{})
 	require.NoError(t, err)
@@ -125,22 +131,26 @@ func TestNormalizeCodeKeepsTheMeaning(t *testing.T) {
 }
 
 func FuzzNormalizeCode(f *testing.F) {
-	for _, code := range []string{"1+2", "const a = {b: [1]}; (a.b)", "if (1) 2; `x${1}`", "/* a */ (((1)))  /* b */", "'use strict'; 4", "async () => 5", "[1].map(x => x * 2)", "a: 1"} {
+	for _, code := range []string{"1+2", "const a = {b: [1]}; (a.b)", "if (1) 2; `x${1}`", "/* a */ (((1)))  /* b */",
+		"'use strict'; 4", "async () => 5", "[1].map(x => x * 2)", "a: 1"} {
 		f.Add(code)
 	}
 	o, err := local.New(context.Background(), local.Options{Executor: &engine.InProcess{}, Timeout: 2 * time.Second})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, code string) {
 		plain, err := o.Execute(context.Background(), code, codemode.ExecuteOptions{})
-		if err != nil || plain.Status != signals.Completed || len(plain.Result) == 0 { // esbuild drops statements like !0
+		// esbuild drops statements like !0
+		if err != nil || plain.Status != signals.Completed || len(plain.Result) == 0 {
 			t.Skip()
 		}
 		normal, err := o.Execute(context.Background(), compile.NormalizeCode(code), codemode.ExecuteOptions{})
 		if strings.Contains(normal.Error, "SyntaxError") {
 			t.Skip() // the sandbox puts up with more than the language does
 		}
-		if err != nil || normal.Status != signals.Completed || len(normal.Result) > 0 && string(normal.Result) != string(plain.Result) {
-			t.Fatalf("%q gives %s, normalized %s gives %s %s", code, plain.Result, compile.NormalizeCode(code), normal.Result, normal.Error)
+		if err != nil || normal.Status != signals.Completed || len(normal.Result) > 0 &&
+			string(normal.Result) != string(plain.Result) {
+			t.Fatalf("%q gives %s, normalized %s gives %s %s", code, plain.Result, compile.NormalizeCode(code),
+				normal.Result, normal.Error)
 		}
 	})
 }
@@ -149,7 +159,8 @@ func ExampleRun() {
 	type order struct {
 		Item string `json:"item"`
 	}
-	price := connectors.Func("price", "What an item costs.", connectors.Read, func(_ connectors.Context, o order) (int, error) { return len(o.Item), nil })
+	price := connectors.Func("price", "What an item costs.", connectors.Read,
+		func(_ connectors.Context, o order) (int, error) { return len(o.Item), nil })
 	out, err := local.Run(context.Background(), `return await shop.price({item: "tea"}) + 1`, local.Options{
 		Connectors: []connectors.Connector{connectors.New("shop", "", price)},
 		Executor:   &engine.InProcess{}, // without it, programs run in hardened child processes

@@ -64,7 +64,8 @@ func (d *door) tell(out signals.Outcome) told {
 		t.Result = truncate.Result(out.Result, truncate.Options{MaxTokens: rest})
 	}
 	if out.Partial {
-		t.Message = strings.TrimSpace(t.Message + " Parts of this outcome were left out for their size; the execution's record has them.")
+		t.Message = strings.TrimSpace(t.Message +
+			" Parts of this outcome were left out for their size; the execution's record has them.")
 	}
 	return t
 }
@@ -91,6 +92,7 @@ func (d *door) pausedText(out signals.Outcome) string {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return fmt.Sprintf("Waiting for a person to approve %s. You cannot approve it: tell the user, who decides %s. "+
-		"Do not run the program again; the execution goes on by itself after the decision. Then call again with this executionId.",
+		"Do not run the program again; the execution goes on by itself after the decision. Then call again with "+
+		"this executionId.",
 		strings.Join(names, ", "), d.HowToDecide(out.ExecutionID))
 }

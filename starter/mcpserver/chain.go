@@ -12,7 +12,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// chain writes the answers of call_tool_chain: one block of JSON that stays parseable however much it must be shortened.
+// chain writes the answers of call_tool_chain: one block of JSON that stays parseable however much it must be
+// shortened.
 type chain struct {
 	limit int // characters of the result that the caller wants
 	chars int // characters of the whole answer

@@ -17,12 +17,15 @@ const inputSchema = `{"type":"object","properties":{` +
 	`"executionId":{"type":"string","description":"Instead of code: the id of an earlier execution, to get its outcome"}},` +
 	`"additionalProperties":false}`
 
-const laterText = "\n\n## Outcomes\n\nThe answer names the execution. While its status is running or paused, call this tool " +
+const laterText = "\n\n## Outcomes\n\nThe answer names the execution. While its status is running or paused, call " +
+	"this tool " +
 	"again with {\"executionId\"} instead of code, never with the same code: that would do everything twice."
 
 func codemodeTool() mcp.Tool {
-	t := mcp.NewToolWithRawSchema(signals.ToolName, "Runs a program that calls tools."+laterText, json.RawMessage(inputSchema))
-	t.Annotations = mcp.ToolAnnotation{Title: "Code Mode", ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(true)}
+	t := mcp.NewToolWithRawSchema(signals.ToolName, "Runs a program that calls tools."+laterText,
+		json.RawMessage(inputSchema))
+	t.Annotations = mcp.ToolAnnotation{Title: "Code Mode", ReadOnlyHint: mcp.ToBoolPtr(false),
+		DestructiveHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(true)}
 	return t
 }
 
@@ -47,7 +50,8 @@ func (d *door) runProgram(ctx context.Context, request mcp.CallToolRequest) (*mc
 		ExecutionID string  `json:"executionId"`
 	}
 	if err := json.Unmarshal(arguments(request), &in); err != nil || (in.Code == nil) == (in.ExecutionID == "") {
-		return failed("Give either code, a string with the program, or executionId, the id of an execution whose outcome you want."), nil
+		return failed("Give either code, a string with the program, or executionId, the id of an execution whose " +
+			"outcome you want."), nil
 	}
 	s := d.session(ctx, request)
 	if in.Code == nil {

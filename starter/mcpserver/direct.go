@@ -22,14 +22,16 @@ func (d *door) addMethods(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the methods of the runtime: %w", err)
 	}
-	d.mcp.AddTool(mcp.NewToolWithRawSchema(outcomeTool, "Gives the outcome of an earlier call that was still running or waited for a person.",
+	d.mcp.AddTool(mcp.NewToolWithRawSchema(outcomeTool,
+		"Gives the outcome of an earlier call that was still running or waited for a person.",
 		json.RawMessage(`{"type":"object","properties":{"executionId":{"type":"string"}},"required":["executionId"],"additionalProperties":false}`)), d.laterOutcome)
 	taken := map[string]bool{outcomeTool: true}
 	for _, m := range methods {
 		name := toolName(m, taken)
-		d.mcp.AddTool(methodTool(name, m), func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return d.callMethod(ctx, request, m), nil
-		})
+		d.mcp.AddTool(methodTool(name, m),
+			func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return d.callMethod(ctx, request, m), nil
+			})
 	}
 	return nil
 }
@@ -68,7 +70,8 @@ func takesObject(schema json.RawMessage) bool {
 		Type       json.RawMessage `json:"type"`
 		Properties json.RawMessage `json:"properties"`
 	}
-	return len(schema) == 0 || json.Unmarshal(schema, &s) == nil && (string(s.Type) == `"object"` || len(s.Type) == 0 && len(s.Properties) > 0)
+	return len(schema) == 0 || json.Unmarshal(schema, &s) == nil &&
+		(string(s.Type) == `"object"` || len(s.Type) == 0 && len(s.Properties) > 0)
 }
 
 func toolSchema(schema json.RawMessage) json.RawMessage {
@@ -77,7 +80,8 @@ func toolSchema(schema json.RawMessage) json.RawMessage {
 	case len(schema) == 0:
 		return json.RawMessage(`{"type":"object"}`)
 	case !takesObject(schema):
-		wrapped, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{"input": schema}, "required": []string{"input"}})
+		wrapped, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{"input": schema},
+			"required": []string{"input"}})
 		return wrapped
 	case json.Unmarshal(schema, &s) == nil && len(s["type"]) == 0:
 		s["type"] = json.RawMessage(`"object"`)
@@ -100,7 +104,8 @@ func (d *door) callMethod(ctx context.Context, request mcp.CallToolRequest, m si
 		args = wrapped.Input
 	}
 	path := m.Connector + "." + m.Method
-	literal, _ := signals.Marshal(string(args)) // parsed there: as a literal, the key __proto__ would mean something else
+	// parsed there: as a literal, the key __proto__ would mean something else
+	literal, _ := signals.Marshal(string(args))
 	code := fmt.Sprintf("return await %s(JSON.parse(%s))", path, literal)
 	out, err := d.session(ctx, request).execute(ctx, code, codemode.ExecuteOptions{Purpose: path})
 	return d.plainAnswer(out, err)

@@ -33,7 +33,8 @@ func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Ou
 	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer s.report(ctx, fmt.Sprintf("execution %s waits for a person to decide about %s.%s", out.ExecutionID, action.Connector, action.Method))()
+	defer s.report(ctx, fmt.Sprintf("execution %s waits for a person to decide about %s.%s", out.ExecutionID,
+		action.Connector, action.Method))()
 	replies, elsewhere := make(chan reply, 1), make(chan signals.Outcome, 1)
 	go func() {
 		r, err := s.mcp.RequestElicitation(asking, f.request())
@@ -61,7 +62,8 @@ func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Ou
 	}
 }
 
-func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.ElicitationResult) (signals.Outcome, bool, error) {
+func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.ElicitationResult) (signals.Outcome,
+	bool, error) {
 	chosen, err := f.read(r)
 	durable, lasts := s.Runtime.(Durable)
 	switch {
@@ -74,15 +76,18 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 	case chosen.decision == approve:
 		next, err := s.await(ctx, out.ExecutionID, func(ctx context.Context) (signals.Outcome, error) {
 			return durable.Approve(ctx, out.ExecutionID, signals.Approve{
-				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: chosen.args, Note: chosen.note, By: s.by(), AssertedBy: s.asserted,
+				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: chosen.args, Note: chosen.note,
+				By: s.by(), AssertedBy: s.asserted,
 			})
 		})
-		if err == nil && next.Status == signals.Failed && len(next.Calls) == 0 { // it did not apply: somebody else was faster
+		// it did not apply: somebody else was faster
+		if err == nil && next.Status == signals.Failed && len(next.Calls) == 0 {
 			next, err = s.latest(ctx, out.ExecutionID)
 		}
 		return next, false, err
 	case chosen.decision == reject:
-		_, err := durable.Reject(ctx, out.ExecutionID, signals.Reject{Seq: &f.action.Seq, Reason: chosen.note, By: s.by(), AssertedBy: s.asserted})
+		_, err := durable.Reject(ctx, out.ExecutionID,
+			signals.Reject{Seq: &f.action.Seq, Reason: chosen.note, By: s.by(), AssertedBy: s.asserted})
 		if err != nil {
 			return out, true, err
 		}

@@ -76,12 +76,14 @@ func (f *form) requested() json.RawMessage {
 		value, _ := signals.Marshal(field)
 		fmt.Fprintf(&properties, "%s:%s", key, value)
 	}
-	add(decisionField, map[string]any{"type": "string", "enum": []string{approve, reject}, "title": "Decision", "default": reject})
+	add(decisionField, map[string]any{"type": "string", "enum": []string{approve, reject}, "title": "Decision",
+		"default": reject})
 	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
 		add(argPrefix+name, f.field(name, f.fields[name]))
 	}
 	add(noteField, map[string]any{"type": "string", "title": "Note or reason"})
-	return json.RawMessage(`{"type":"object","properties":{` + properties.String() + `},"required":["` + decisionField + `"]}`)
+	return json.RawMessage(`{"type":"object","properties":{` + properties.String() + `},"required":["` + decisionField +
+		`"]}`)
 }
 
 func (f *form) message() string {

@@ -14,7 +14,8 @@ import (
 )
 
 func action(args string) signals.PendingAction {
-	return signals.PendingAction{ExecutionID: "exec_1", Connector: "store", Method: "put", Args: json.RawMessage(args), ArgsDigest: "d"}
+	return signals.PendingAction{ExecutionID: "exec_1", Connector: "store", Method: "put", Args: json.RawMessage(args),
+		ArgsDigest: "d"}
 }
 
 func answered(content map[string]any) *mcp.ElicitationResult {
@@ -34,7 +35,8 @@ func TestFormShowsWhatCanBeEdited(t *testing.T) {
 		"args.list":{"title":"list (JSON)","type":"string","default":"[1]"},
 		"args.none":{"title":"none (JSON)","type":"string","default":"null"},
 		"note":{"type":"string","title":"Note or reason"}}}`, string(f.requested()))
-	require.True(t, strings.HasPrefix(string(f.requested()), `{"type":"object","properties":{"decision"`), "the decision is shown first")
+	require.True(t, strings.HasPrefix(string(f.requested()), `{"type":"object","properties":{"decision"`),
+		"the decision is shown first")
 }
 
 func TestFormReadsDecisions(t *testing.T) {
@@ -44,14 +46,20 @@ func TestFormReadsDecisions(t *testing.T) {
 		want    choice
 		wrong   string
 	}{
-		"as it is":       {map[string]any{"decision": "approve"}, choice{decision: "approve"}, ""},
-		"sent back":      {map[string]any{"decision": "approve", "args.n": 3, "args.list": " [1] ", "args.s": " x "}, choice{decision: "approve"}, ""},
-		"edited":         {map[string]any{"decision": "approve", "args.n": 4}, choice{decision: "approve", args: json.RawMessage(`{"list":[1],"n":4,"s":" x "}`)}, ""},
-		"edited list":    {map[string]any{"decision": "approve", "args.list": "[2, 3]"}, choice{decision: "approve", args: json.RawMessage(`{"list":[2,3],"n":3,"s":" x "}`)}, ""},
-		"not JSON":       {map[string]any{"decision": "approve", "args.list": "[2"}, choice{}, "list is not valid JSON"},
-		"unknown fields": {map[string]any{"decision": "approve", "args.other": 1, "x": 2}, choice{decision: "approve"}, ""},
-		"rejected":       {map[string]any{"decision": "reject", "note": " no ", "args.n": 4}, choice{decision: "reject", note: "no"}, ""},
-		"undecided":      {map[string]any{"args.n": 4}, choice{}, "the decision must be"},
+		"as it is": {map[string]any{"decision": "approve"}, choice{decision: "approve"}, ""},
+		"sent back": {map[string]any{"decision": "approve", "args.n": 3, "args.list": " [1] ", "args.s": " x "},
+			choice{decision: "approve"}, ""},
+		"edited": {map[string]any{"decision": "approve", "args.n": 4},
+			choice{decision: "approve", args: json.RawMessage(`{"list":[1],"n":4,"s":" x "}`)}, ""},
+		"edited list": {map[string]any{"decision": "approve", "args.list": "[2, 3]"},
+			choice{decision: "approve", args: json.RawMessage(`{"list":[2,3],"n":3,"s":" x "}`)}, ""},
+		"not JSON": {map[string]any{"decision": "approve", "args.list": "[2"},
+			choice{}, "list is not valid JSON"},
+		"unknown fields": {map[string]any{"decision": "approve", "args.other": 1, "x": 2}, choice{decision: "approve"},
+			""},
+		"rejected": {map[string]any{"decision": "reject", "note": " no ", "args.n": 4},
+			choice{decision: "reject", note: "no"}, ""},
+		"undecided": {map[string]any{"args.n": 4}, choice{}, "the decision must be"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := f.read(answered(c.content))
@@ -76,9 +84,11 @@ func TestOutcomeTextsFit(t *testing.T) {
 	list, err := json.Marshal(strings.Fields(long))
 	require.NoError(t, err)
 	for name, out := range map[string]signals.Outcome{
-		"result":  {Status: signals.Completed, ExecutionID: "exec_1", Result: list, Logs: []string{long}, Calls: []signals.Call{{}}},
-		"error":   {Status: signals.Failed, ExecutionID: "exec_1", Error: long, Logs: []string{long}},
-		"pending": {Status: signals.Paused, ExecutionID: "exec_1", Pending: []signals.PendingAction{action(string(list)), action(string(list))}},
+		"result": {Status: signals.Completed, ExecutionID: "exec_1", Result: list, Logs: []string{long},
+			Calls: []signals.Call{{}}},
+		"error": {Status: signals.Failed, ExecutionID: "exec_1", Error: long, Logs: []string{long}},
+		"pending": {Status: signals.Paused, ExecutionID: "exec_1",
+			Pending: []signals.PendingAction{action(string(list)), action(string(list))}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := d.answer(out, nil)
@@ -99,7 +109,8 @@ func FuzzChainAnswersFit(f *testing.F) {
 		}
 		c := chain{limit: limit, chars: chars}
 		logs := []string{line, "[warn] " + line}
-		for _, a := range []*mcp.CallToolResult{c.success(signals.Outcome{Result: json.RawMessage(value), Logs: logs}), c.failure(line, logs)} {
+		for _, a := range []*mcp.CallToolResult{c.success(signals.Outcome{Result: json.RawMessage(value), Logs: logs}),
+			c.failure(line, logs)} {
 			text := a.Content[0].(mcp.TextContent).Text
 			if !json.Valid([]byte(text)) || len(text) > chars+200 {
 				t.Fatalf("%d characters of %d: %s", len(text), chars, text)
@@ -109,7 +120,8 @@ func FuzzChainAnswersFit(f *testing.F) {
 }
 
 func TestLongFailureFits(t *testing.T) {
-	text := chain{limit: 5, chars: 1000}.failure(strings.Repeat("\n\"", 5000), []string{strings.Repeat("\x01", 5000)}).Content[0].(mcp.TextContent).Text
+	text := chain{limit: 5, chars: 1000}.failure(strings.Repeat("\n\"", 5000),
+		[]string{strings.Repeat("\x01", 5000)}).Content[0].(mcp.TextContent).Text
 	require.LessOrEqual(t, len(text), 1000)
 	require.True(t, json.Valid([]byte(text)))
 }
@@ -118,7 +130,8 @@ func TestToolNames(t *testing.T) {
 	taken := map[string]bool{}
 	long := strings.Repeat("x", 100)
 	names := map[string]bool{}
-	for _, m := range []signals.Method{{Connector: "a", Method: "b_c"}, {Connector: "a_b", Method: "c"}, {Connector: "a", Method: long}, {Connector: "a", Method: long + "y"}} {
+	for _, m := range []signals.Method{{Connector: "a", Method: "b_c"}, {Connector: "a_b", Method: "c"},
+		{Connector: "a", Method: long}, {Connector: "a", Method: long + "y"}} {
 		name := toolName(m, taken)
 		require.LessOrEqual(t, len(name), maxToolName)
 		require.False(t, names[name])

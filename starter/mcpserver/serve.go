@@ -39,7 +39,8 @@ type Authenticate func(token string) (who Caller, ok bool)
 func Handler(s *server.MCPServer, authenticate Authenticate) http.Handler {
 	sse := server.NewSSEServer(s)
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", server.NewStreamableHTTPServer(s, server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler))))
+	mux.Handle("/mcp", server.NewStreamableHTTPServer(s,
+		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler))))
 	mux.Handle("/sse", sse.SSEHandler())
 	mux.Handle("/message", sse.MessageHandler())
 	if authenticate == nil {

@@ -46,7 +46,8 @@ func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *sessio
 // execute runs a program and answers with its outcome, after what a person decides about it at the client.
 func (s *session) execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error) {
 	o.ID = signals.NewExecutionID(time.Now())
-	out, err := s.await(ctx, o.ID, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
+	out, err := s.await(ctx,
+		o.ID, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
 	return s.decided(ctx, out, err)
 }
 
@@ -71,7 +72,8 @@ func (s *session) latest(ctx context.Context, id string) (signals.Outcome, error
 }
 
 // await does something that takes long, tells the client so, and gives up waiting in time for the client to be told.
-func (s *session) await(ctx context.Context, id string, do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
+func (s *session) await(ctx context.Context, id string,
+	do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
 	limited, cancel := context.WithTimeout(ctx, s.Wait)
 	defer cancel()
 	defer s.report(ctx, "execution "+id+" is running")()

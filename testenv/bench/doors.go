@@ -34,7 +34,8 @@ func benchDoors(ctx context.Context, o options, out io.Writer) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	starter := filepath.Join(dir, "starter")
-	if text, err := exec.CommandContext(ctx, "go", "build", "-o", starter, "github.com/temporal-codemode/codemode/starter").CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(ctx, "go", "build", "-o", starter,
+		"github.com/temporal-codemode/codemode/starter").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the starter: %w\n%s", err, text)
 	}
 	b := &doors{starter: starter, address: s.server.Address(), runs: 20 * o.rounds}
@@ -88,7 +89,8 @@ func (b *doors) startUp(ctx context.Context) ([]sandboxRow, error) {
 		}
 		first = append(first, sinceMs(began))
 		var search mcp.CallToolRequest
-		search.Params.Name, search.Params.Arguments = "search_tools", map[string]any{"task_description": "read an item", "limit": 10}
+		search.Params.Name, search.Params.Arguments = "search_tools",
+			map[string]any{"task_description": "read an item", "limit": 10}
 		if _, err := c.CallTool(ctx, search); err != nil {
 			return nil, err
 		}
@@ -127,10 +129,13 @@ func (b *doors) chains(ctx context.Context) ([]sandboxRow, error) {
 				chain, plain = append(chain, through), append(plain, sinceMs(began))
 			}
 		}
-		for name, list := range map[string][]float64{"call_tool_chain over stdio": chain, "RunOnce in this process": plain} {
+		for name, list := range map[string][]float64{"call_tool_chain over stdio": chain,
+			"RunOnce in this process": plain} {
 			rows = append(rows,
-				sandboxRow{What: fmt.Sprintf("%2d reads, %s, p50", calls, name), Value: quantile(list, 0.5), Unit: "ms"},
-				sandboxRow{What: fmt.Sprintf("%2d reads, %s, p95", calls, name), Value: quantile(list, 0.95), Unit: "ms"})
+				sandboxRow{What: fmt.Sprintf("%2d reads, %s, p50", calls, name), Value: quantile(list, 0.5),
+					Unit: "ms"},
+				sandboxRow{What: fmt.Sprintf("%2d reads, %s, p95", calls, name), Value: quantile(list, 0.95),
+					Unit: "ms"})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b sandboxRow) int { return strings.Compare(a.What, b.What) })
@@ -138,12 +143,14 @@ func (b *doors) chains(ctx context.Context) ([]sandboxRow, error) {
 }
 
 func chainProgram(calls int) string {
-	return fmt.Sprintf("// program %d\nlet sum = 0;\nfor (let i = 0; i < %d; i++) sum += store.read({id: i}).id;\nreturn sum;", programs.Add(1), calls)
+	return fmt.Sprintf("// program %d\nlet sum = 0;\nfor (let i = 0; i < %d; i++) sum += store.read({id: "+
+		"i}).id;\nreturn sum;", programs.Add(1), calls)
 }
 
 func (b *doors) chain(ctx context.Context, c *client.Client, calls int) error {
 	var request mcp.CallToolRequest
-	request.Params.Name, request.Params.Arguments = "call_tool_chain", map[string]any{"code": chainProgram(calls), "timeout": 30000}
+	request.Params.Name, request.Params.Arguments = "call_tool_chain",
+		map[string]any{"code": chainProgram(calls), "timeout": 30000}
 	answer, err := c.CallTool(ctx, request)
 	if err != nil {
 		return err

@@ -32,7 +32,8 @@ func (b *suite) goals() []goal {
 		ratio float64
 	}{{10, 0.12}, {100, 0.03}, {1000, 0.01}} {
 		if c := find(b.reads, work{Reads: limit.calls}); c != nil {
-			list = append(list, atMost(fmt.Sprintf("%d reads: time / baseline's", limit.calls), limit.ratio, c.ours.ms.over(c.baseline.ms).median(), true))
+			list = append(list, atMost(fmt.Sprintf("%d reads: time / baseline's", limit.calls), limit.ratio,
+				c.ours.ms.over(c.baseline.ms).median(), true))
 		}
 	}
 	if c := find(b.reads, work{Reads: 10}); c != nil {
@@ -51,7 +52,8 @@ func (b *suite) goals() []goal {
 	for _, l := range b.throughput {
 		if l.concurrent == 32 {
 			list = append(list,
-				atLeast("32 at once: executions a second / baseline's", 5, l.ours.perSecond.over(l.baseline.perSecond).median(), true),
+				atLeast("32 at once: executions a second / baseline's", 5,
+					l.ours.perSecond.over(l.baseline.perSecond).median(), true),
 				atMost("processor time of worker and sandbox, ms an execution", 6, l.ours.worker.median(), true))
 		}
 	}
@@ -64,7 +66,8 @@ func (b *suite) growth(name string, n, tenN *comparison) []goal {
 		return nil
 	}
 	return []goal{
-		atMost(fmt.Sprintf("bytes of %d %s / of %d", tenN.work.calls(), name, n.work.calls()), 11, tenN.ours.bytes.median()/n.ours.bytes.median(), false),
+		atMost(fmt.Sprintf("bytes of %d %s / of %d", tenN.work.calls(), name, n.work.calls()), 11,
+			tenN.ours.bytes.median()/n.ours.bytes.median(), false),
 		atMost(fmt.Sprintf("worker's processor time of %d %s / of %d", tenN.work.calls(), name, n.work.calls()), 11,
 			tenN.ours.worker.median()/max(1, n.ours.worker.median()), true),
 	}

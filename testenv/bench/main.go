@@ -63,7 +63,8 @@ func main() {
 }
 
 // offline are benchmarks that need no server.
-var offline = map[string]func(ctx context.Context, args []string, out io.Writer) error{"search": benchSearch, "discovery": benchDiscovery}
+var offline = map[string]func(ctx context.Context, args []string, out io.Writer) error{"search": benchSearch,
+	"discovery": benchDiscovery}
 
 // runAsPart does what a process of the bench is started for, if this is one.
 func runAsPart(args []string) (bool, error) {

@@ -38,8 +38,8 @@ func (s samples) over(other samples) samples {
 	return ratios
 }
 
-// side is what was measured of one of the two. Processor times are milliseconds; the server's are those of this process,
-// with the client in it.
+// side is what was measured of one of the two. Processor times are milliseconds; the server's are those of this
+// process, with the client in it.
 type side struct{ ms, events, bytes, actions, worker, server samples }
 
 // comparison is the same work done by both.
@@ -81,8 +81,8 @@ type suite struct {
 	long          *answers
 }
 
-// sizes of the parts, for full and quick runs. The quick ones keep what the goals compare. Without reads the baseline is
-// what no workflow can do without: to be started and to end.
+// sizes of the parts, for full and quick runs. The quick ones keep what the goals compare. Without reads the baseline
+// is what no workflow can do without: to be started and to end.
 type sizes struct {
 	reads, writes, resume []int
 	throughput            [][2]int // concurrent, executions
@@ -90,7 +90,8 @@ type sizes struct {
 
 func sizesOf(o options) sizes {
 	if o.quick {
-		return sizes{reads: []int{10, 100}, writes: []int{5, 50}, resume: []int{0, 1000}, throughput: [][2]int{{1, 4}, {8, 16}}}
+		return sizes{reads: []int{10, 100}, writes: []int{5, 50}, resume: []int{0, 1000},
+			throughput: [][2]int{{1, 4}, {8, 16}}}
 	}
 	return sizes{
 		reads: []int{0, 1, 10, 100, 1000}, writes: []int{1, 10, 50, 500}, resume: []int{0, 100, 1000},
@@ -251,7 +252,8 @@ func rest(ctx context.Context) {
 }
 
 // take measures one execution, from its start to its outcome.
-func (b *suite) take(ctx context.Context, to *side, w work, p *process, execute func(context.Context, work) (string, error)) error {
+func (b *suite) take(ctx context.Context, to *side, w work, p *process,
+	execute func(context.Context, work) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	rest(ctx)
@@ -262,7 +264,8 @@ func (b *suite) take(ctx context.Context, to *side, w work, p *process, execute 
 	}
 	h, err := b.site.weigh(ctx, id)
 	to.ms, to.worker, to.server = append(to.ms, u.ms), append(to.worker, u.worker), append(to.server, u.server)
-	to.events, to.bytes, to.actions = append(to.events, h.events), append(to.bytes, h.bytes), append(to.actions, h.actions)
+	to.events, to.bytes, to.actions = append(to.events, h.events), append(to.bytes, h.bytes),
+		append(to.actions, h.actions)
 	return err
 }
 
@@ -355,12 +358,14 @@ func (b *suite) loads(ctx context.Context, l *load) error {
 }
 
 // takeRate measures many executions at once.
-func takeRate(ctx context.Context, l *load, to *rate, p *process, execute func(context.Context, work) (string, error)) error {
+func takeRate(ctx context.Context, l *load, to *rate, p *process,
+	execute func(context.Context, work) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	rest(ctx)
 	u, err := measured(p, func() error {
-		return together(l.concurrent, l.executions, func() error { _, err := execute(ctx, work{Reads: 10}); return err })
+		return together(l.concurrent, l.executions,
+			func() error { _, err := execute(ctx, work{Reads: 10}); return err })
 	})
 	n := float64(l.executions)
 	to.perSecond = append(to.perSecond, n/u.ms*1000)

@@ -17,7 +17,8 @@ import (
 func store() connectors.Connector {
 	ask := method("ask", connectors.Write)
 	ask.RequiresApproval = true
-	return connectors.New("store", "A store of items.", method("read", connectors.Read), method("write", connectors.Write), ask, slow())
+	return connectors.New("store", "A store of items.", method("read", connectors.Read),
+		method("write", connectors.Write), ask, slow())
 }
 
 // slow is a read that takes longer than a workflow task may stay open.
@@ -31,7 +32,8 @@ func slow() connectors.Method {
 }
 
 func method(name string, class connectors.Class) connectors.Method {
-	m := connectors.Func(name, "One item by its id.", class, func(_ connectors.Context, r ref) (item, error) { return look(r), nil })
+	m := connectors.Func(name, "One item by its id.", class,
+		func(_ connectors.Context, r ref) (item, error) { return look(r), nil })
 	m.InputSchema = connectors.SchemaFor[ref]()
 	return m
 }
@@ -93,7 +95,8 @@ func completed(o signals.Outcome, w work) error {
 
 // startLong starts a program whose pass takes long, and gives it time to be there.
 func (s *site) startLong(ctx context.Context) (string, error) {
-	o, err := s.client.Execute(ctx, fmt.Sprintf("// program %d\nawait store.slow({ id: 0 });\n", programs.Add(1)), codemode.ExecuteOptions{NoWait: true})
+	o, err := s.client.Execute(ctx, fmt.Sprintf("// program %d\nawait store.slow({ id: 0 });\n", programs.Add(1)),
+		codemode.ExecuteOptions{NoWait: true})
 	time.Sleep(50 * time.Millisecond)
 	return o.ExecutionID, err
 }

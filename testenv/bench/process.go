@@ -80,7 +80,8 @@ func serveHere(config string) error {
 	if err := json.Unmarshal([]byte(config), &c); err != nil {
 		return err
 	}
-	t, err := codemode.Dial(context.Background(), client.Options{HostPort: c.Address, Logger: sdklog.NewStructuredLogger(silent())})
+	t, err := codemode.Dial(context.Background(),
+		client.Options{HostPort: c.Address, Logger: sdklog.NewStructuredLogger(silent())})
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,8 @@ func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
 	return codemodeworker.New(context.Background(), t, o)
 }
 
-// processorTime is what the worker has used, with its sandbox children, those that have ended too; 0 where the system does not tell.
+// processorTime is what the worker has used, with its sandbox children, those that have ended too; 0 where the system
+// does not tell.
 func (p *process) processorTime() time.Duration {
 	var total time.Duration
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -131,7 +133,8 @@ func (p *process) processorTime() time.Duration {
 const tick = 10 * time.Millisecond
 
 // readStat reads a process's number, its parent's, and the processor time of its threads, in nanoseconds, since ticks
-// would miss a worker that runs for less than one at a time. Of the children that it has waited for there are only ticks.
+// would miss a worker that runs for less than one at a time. Of the children that it has waited for there are only
+// ticks.
 func readStat(path string) (pid, parent int, used time.Duration, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

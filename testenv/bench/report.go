@@ -95,8 +95,9 @@ func spreadOf(s samples) spread {
 
 func (b *suite) report() report {
 	r := report{
-		Environment: environment{Go: runtime.Version(), CPUs: runtime.NumCPU(), DB: "memory", Sandbox: "child processes", Rounds: b.options.rounds, Quick: b.options.quick},
-		Reads:       comparisonRows(b.reads), Writes: comparisonRows(b.writes), Goals: b.goals(),
+		Environment: environment{Go: runtime.Version(), CPUs: runtime.NumCPU(), DB: "memory",
+			Sandbox: "child processes", Rounds: b.options.rounds, Quick: b.options.quick},
+		Reads: comparisonRows(b.reads), Writes: comparisonRows(b.writes), Goals: b.goals(),
 	}
 	if b.options.db != "" {
 		r.Environment.DB = "a file"
@@ -106,12 +107,15 @@ func (b *suite) report() report {
 	}
 	for _, x := range b.resume {
 		smallest := slices.IndexFunc(b.resume, func(r *resumption) bool { return r.restarted == x.restarted })
-		r.Resume = append(r.Resume, resumeRow{Calls: x.calls, Approved: x.when(), Ms: spreadOf(x.ms), Ratio: spreadOf(x.ms.over(b.resume[smallest].ms))})
+		r.Resume = append(r.Resume,
+			resumeRow{Calls: x.calls, Approved: x.when(), Ms: spreadOf(x.ms),
+				Ratio: spreadOf(x.ms.over(b.resume[smallest].ms))})
 	}
 	for _, l := range b.throughput {
 		r.Throughput = append(r.Throughput, loadRow{
 			Concurrent: l.concurrent, Executions: l.executions,
-			Baseline: rateRowOf(l.baseline), Ours: rateRowOf(l.ours), Ratio: spreadOf(l.ours.perSecond.over(l.baseline.perSecond)),
+			Baseline: rateRowOf(l.baseline), Ours: rateRowOf(l.ours),
+			Ratio: spreadOf(l.ours.perSecond.over(l.baseline.perSecond)),
 		})
 	}
 	if a := b.long; a != nil {
@@ -124,7 +128,8 @@ func comparisonRows(list []*comparison) []comparisonRow {
 	var rows []comparisonRow
 	for _, c := range list {
 		rows = append(rows, comparisonRow{
-			Calls: c.work.Reads + c.work.Writes, Baseline: rowOf(c.baseline), Ours: rowOf(c.ours), Ratio: spreadOf(c.ours.ms.over(c.baseline.ms)),
+			Calls: c.work.Reads + c.work.Writes, Baseline: rowOf(c.baseline), Ours: rowOf(c.ours),
+			Ratio: spreadOf(c.ours.ms.over(c.baseline.ms)),
 		})
 	}
 	return rows

@@ -138,7 +138,8 @@ func rates(x sandbox.Executor) ([]sandboxRow, error) {
 		default:
 		}
 		rows = append(rows, sandboxRow{
-			What: fmt.Sprintf("tiny passes a second, %d at once", concurrent), Value: passes / time.Since(began).Seconds(), Unit: "/s", Goal: "≥ 300 /s",
+			What:  fmt.Sprintf("tiny passes a second, %d at once", concurrent),
+			Value: passes / time.Since(began).Seconds(), Unit: "/s", Goal: "≥ 300 /s",
 		})
 	}
 	return rows, nil
@@ -169,7 +170,8 @@ func replays() ([]sandboxRow, error) {
 const replayArg = "replay-in-this-process"
 
 func replayHere(calls int) error {
-	p := sandbox.Pass{Code: "let t = 0; for (let i = 0; i < " + strconv.Itoa(calls) + "; i++) t += (await store.echo({i})).i; return t"}
+	p := sandbox.Pass{Code: "let t = 0; for (let i = 0; i < " + strconv.Itoa(calls) +
+		"; i++) t += (await store.echo({i})).i; return t"}
 	for i := range calls {
 		raw := json.RawMessage(fmt.Sprintf(`{"i":%d}`, i))
 		p.Log = append(p.Log, signals.Entry{ID: i, Connector: "store", Method: "echo", Args: raw, Value: raw})

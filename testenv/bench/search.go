@@ -80,7 +80,8 @@ func benchSearch(_ context.Context, args []string, out io.Writer) error {
 		return json.NewEncoder(out).Encode(set.score(ours))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\t\n", len(set.Queries), len(set.Catalog))
+	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\t\n", len(set.Queries),
+		len(set.Catalog))
 	for _, row := range []struct {
 		name   string
 		search func(string) []string
@@ -148,7 +149,9 @@ func (s *searchSet) ours() (func(query string) []string, error) {
 			name += "_"
 		}
 		paths[space+"."+name] = entry.Path
-		methods[space] = append(methods[space], connectors.Method{Name: name, Description: entry.Description, InputSchema: entry.InputSchema, Execute: notCalled})
+		methods[space] = append(methods[space],
+			connectors.Method{Name: name, Description: entry.Description, InputSchema: entry.InputSchema,
+				Execute: notCalled})
 	}
 	var list []connectors.Connector
 	for _, name := range names {

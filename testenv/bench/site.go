@@ -38,7 +38,8 @@ func (s *site) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.stops = append(s.stops, s.server.Stop)
-	s.temporal, err = codemode.Dial(ctx, client.Options{HostPort: s.server.Address(), Logger: sdklog.NewStructuredLogger(silent())})
+	s.temporal, err = codemode.Dial(ctx,
+		client.Options{HostPort: s.server.Address(), Logger: sdklog.NewStructuredLogger(silent())})
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,8 @@ func (s *site) weigh(ctx context.Context, workflowID string) (weight, error) {
 	if err != nil {
 		return weight{}, err
 	}
-	w := weight{events: float64(d.WorkflowExecutionInfo.HistoryLength), bytes: float64(d.WorkflowExecutionInfo.HistorySizeBytes)}
+	w := weight{events: float64(d.WorkflowExecutionInfo.HistoryLength),
+		bytes: float64(d.WorkflowExecutionInfo.HistorySizeBytes)}
 	events := s.temporal.GetWorkflowHistory(ctx, workflowID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	local := false // a local activity of this workflow task was counted
 	for events.HasNext() {
@@ -112,7 +114,8 @@ func (s *site) weigh(ctx context.Context, workflowID string) (weight, error) {
 // billed is how many actions Temporal Cloud counts for an event. Queries, and updates that were refused, leave none.
 func billed(e *historypb.HistoryEvent) float64 {
 	switch e.EventType {
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, enumspb.EVENT_TYPE_TIMER_STARTED,
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+		enumspb.EVENT_TYPE_TIMER_STARTED,
 		enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
 		enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES, enumspb.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED:
 		return 1

@@ -16,10 +16,12 @@ type table struct {
 // writeTables prints the report as aligned text or in Markdown.
 func (r report) writeTables(w io.Writer, markdown bool) error {
 	e := r.Environment
-	_, err := fmt.Fprintf(w, "%s, %d CPUs, state in %s, sandbox: %s, medians of %d round(s), minimum to maximum in brackets\n",
+	_, err := fmt.Fprintf(w,
+		"%s, %d CPUs, state in %s, sandbox: %s, medians of %d round(s), minimum to maximum in brackets\n",
 		e.Go, e.CPUs, e.DB, e.Sandbox, e.Rounds)
 	for _, t := range []table{
-		comparisonTable("reads", r.Reads), costTable("reads", r.Reads), comparisonTable("writes", r.Writes), costTable("writes", r.Writes),
+		comparisonTable("reads", r.Reads), costTable("reads", r.Reads), comparisonTable("writes", r.Writes),
+		costTable("writes", r.Writes),
 		resumeTable(r.Resume), loadTable(r.Throughput), longTable(r.Long), goalTable(r.Goals),
 	} {
 		if err == nil && len(t.rows) > 0 {
@@ -57,7 +59,8 @@ func (t table) writeMarkdown(w io.Writer) error {
 func comparisonTable(name string, rows []comparisonRow) table {
 	t := table{header: []string{name, "baseline, ms", "ours, ms", "ours/baseline"}}
 	for _, r := range rows {
-		t.rows = append(t.rows, []string{fmt.Sprint(r.Calls), tenths(r.Baseline.Ms), tenths(r.Ours.Ms), hundredths(r.Ratio)})
+		t.rows = append(t.rows,
+			[]string{fmt.Sprint(r.Calls), tenths(r.Baseline.Ms), tenths(r.Ours.Ms), hundredths(r.Ratio)})
 	}
 	return t
 }
@@ -67,8 +70,9 @@ func costTable(name string, rows []comparisonRow) table {
 	t := table{header: []string{name, "events", "bytes", "Cloud actions", "worker CPU, ms", "server CPU, ms"}}
 	for _, r := range rows {
 		b, o := r.Baseline, r.Ours
-		t.rows = append(t.rows, []string{fmt.Sprint(r.Calls), pair(b.Events, o.Events), pair(b.Bytes, o.Bytes), pair(b.Actions, o.Actions),
-			pair(b.WorkerCPU.Median, o.WorkerCPU.Median), pair(b.ServerCPU.Median, o.ServerCPU.Median)})
+		t.rows = append(t.rows,
+			[]string{fmt.Sprint(r.Calls), pair(b.Events, o.Events), pair(b.Bytes, o.Bytes), pair(b.Actions, o.Actions),
+				pair(b.WorkerCPU.Median, o.WorkerCPU.Median), pair(b.ServerCPU.Median, o.ServerCPU.Median)})
 	}
 	return t
 }
@@ -82,7 +86,8 @@ func resumeTable(rows []resumeRow) table {
 }
 
 func loadTable(rows []loadRow) table {
-	t := table{header: []string{"at once", "baseline, executions of 10 reads a second", "ours", "ours/baseline", "worker CPU, ms each", "server CPU, ms each"}}
+	t := table{header: []string{"at once", "baseline, executions of 10 reads a second", "ours", "ours/baseline",
+		"worker CPU, ms each", "server CPU, ms each"}}
 	for _, r := range rows {
 		t.rows = append(t.rows, []string{
 			fmt.Sprint(r.Concurrent), tenths(r.Baseline.PerSecond), tenths(r.Ours.PerSecond), hundredths(r.Ratio),
@@ -96,7 +101,8 @@ func loadTable(rows []loadRow) table {
 func longTable(r *longRow) table {
 	t := table{header: []string{"during a long pass", "ms"}}
 	if r != nil {
-		t.rows = [][]string{{"query", tenths(r.Query)}, {"decision", tenths(r.Decision)}, {"cancel, to the end", tenths(r.Cancel)}}
+		t.rows = [][]string{{"query", tenths(r.Query)}, {"decision", tenths(r.Decision)},
+			{"cancel, to the end", tenths(r.Cancel)}}
 	}
 	return t
 }

@@ -37,7 +37,8 @@ func Dir(name string, fill func(dir string) error) (string, error) {
 }
 
 // roots are where entries may lie, the best place first. The second is for containers, whose users often have no home:
-// without a build cache there would be no tests. The folder for temporary files is none of them: others write there too.
+// without a build cache there would be no tests. The folder for temporary files is none of them: others write there
+// too.
 func roots(yield func(string) bool) {
 	if user, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(user, folder)) {
 		return

@@ -32,7 +32,8 @@ type actor struct {
 
 func newActor(c *codemode.Client, seed uint64, n int) *actor {
 	return &actor{
-		Rand: stream(seed, n, "decisions"), client: c, id: fmt.Sprintf("exec_%d_%d", seed, n), allowed: map[int][]ledger.Args{},
+		Rand: stream(seed, n, "decisions"), client: c, id: fmt.Sprintf("exec_%d_%d", seed, n),
+		allowed: map[int][]ledger.Args{},
 	}
 }
 
@@ -99,7 +100,8 @@ func (a *actor) take(ctx context.Context, o signals.Outcome, one signals.Pending
 	case n < 33:
 		edited := edit(one.Args)
 		a.allow(one.Seq, edited)
-		return a.approve(ctx, signals.Approve{Seqs: []int{one.Seq}, ArgsDigest: one.ArgsDigest, Args: edited, By: person})
+		return a.approve(ctx,
+			signals.Approve{Seqs: []int{one.Seq}, ArgsDigest: one.ArgsDigest, Args: edited, By: person})
 	case n < 37:
 		ok, err := a.client.Reject(ctx, a.id, signals.Reject{Seq: &one.Seq, Continue: true, Reason: "no", By: person})
 		return ok && err == nil

@@ -31,7 +31,8 @@ func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes for about a minute")
 	}
-	o := options{Executions: 60, Concurrency: 20, Workers: 2, Every: 3 * time.Second, Seed: 1, Patience: 3 * time.Minute, Progress: testLog{t}}
+	o := options{Executions: 60, Concurrency: 20, Workers: 2, Every: 3 * time.Second,
+		Seed: 1, Patience: 3 * time.Minute, Progress: testLog{t}}
 	requirePassed(t, o, func(c *cluster) (result, error) { return o.run(t.Context(), c) })
 }
 

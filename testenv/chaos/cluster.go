@@ -44,7 +44,8 @@ func (c *cluster) up(ctx context.Context, workers int) error {
 	c.ledger = &process{role: roleLedger, log: c.log, env: []string{
 		fileVar + "=" + filepath.Join(c.dir, "ledger.jsonl"), seedVar + "=" + strconv.FormatUint(c.seed, 10),
 	}}
-	c.temporal = &process{role: roleTemporal, log: c.log, env: []string{fileVar + "=" + filepath.Join(c.dir, "temporal.db")}}
+	c.temporal = &process{role: roleTemporal, log: c.log,
+		env: []string{fileVar + "=" + filepath.Join(c.dir, "temporal.db")}}
 	for _, p := range []*process{c.ledger, c.temporal} {
 		if err := p.start(); err != nil {
 			return err
@@ -88,7 +89,8 @@ func (c *cluster) saveSnippet(ctx context.Context, of *codemode.Client) error {
 	if err != nil {
 		return err
 	}
-	if _, err = of.SaveSnippet(ctx, snippetName, signals.SaveSnippet{From: o.ExecutionID, Description: "Restocks.", Force: true}); err != nil {
+	if _, err = of.SaveSnippet(ctx, snippetName,
+		signals.SaveSnippet{From: o.ExecutionID, Description: "Restocks.", Force: true}); err != nil {
 		return fmt.Errorf("save the snippet: %w", err)
 	}
 	return nil

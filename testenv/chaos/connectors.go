@@ -17,7 +17,8 @@ import (
 	"github.com/temporal-codemode/codemode/testenv/chaos/ledger"
 )
 
-// Both connectors have the same methods: shop in Go, in the worker itself; depot as an MCP server in a process of its own.
+// Both connectors have the same methods: shop in Go, in the worker itself; depot as an MCP server in a process of its
+// own.
 var classes = map[string]connectors.Class{
 	"read": connectors.Read, "put": connectors.Idempotent, "write": connectors.Write, "ask": connectors.Write,
 }
@@ -29,14 +30,18 @@ func shopConnector() connectors.Connector {
 	var methods []connectors.Method
 	for _, name := range []string{"read", "put", "write", "ask"} {
 		class := classes[name]
-		m := connectors.Method{Name: name, Description: "Writes to the ledger.", Class: class, RequiresApproval: name == "ask"}
+		m := connectors.Method{Name: name, Description: "Writes to the ledger.", Class: class,
+			RequiresApproval: name == "ask"}
 		m.Execute = func(c connectors.Context, args json.RawMessage) (any, error) {
-			return callLedger(c, ledger.Entry{Execution: c.ExecutionID, Key: c.IdempotencyKey, Method: "shop." + name, Class: string(class), Args: args})
+			return callLedger(c,
+				ledger.Entry{Execution: c.ExecutionID, Key: c.IdempotencyKey, Method: "shop." + name,
+					Class: string(class), Args: args})
 		}
 		if class == connectors.Write {
 			m.Revert = func(c connectors.Context, args, _ json.RawMessage) error {
 				_, err := callLedger(c, ledger.Entry{
-					Execution: c.ExecutionID, Key: c.IdempotencyKey, Method: "shop.undo", Class: string(connectors.Idempotent), Args: undoing(args),
+					Execution: c.ExecutionID, Key: c.IdempotencyKey, Method: "shop.undo",
+					Class: string(connectors.Idempotent), Args: undoing(args),
 				})
 				return err
 			}
@@ -77,8 +82,9 @@ func depotConnector() (connectors.Connector, error) {
 }
 
 var (
-	yes        = true
-	undoRule   = &connectors.RevertRule{Method: "undo", Args: func(args, _ json.RawMessage) (json.RawMessage, error) { return undoing(args), nil }}
+	yes      = true
+	undoRule = &connectors.RevertRule{Method: "undo",
+		Args: func(args, _ json.RawMessage) (json.RawMessage, error) { return undoing(args), nil }}
 	depotRules = []connectors.Rule{
 		{Pattern: "ask", RequiresApproval: &yes, Revert: undoRule},
 		{Pattern: "write", Revert: undoRule},
@@ -90,7 +96,8 @@ var (
 func serveDepot(ctx context.Context) error {
 	s := server.NewMCPServer("depot", "1.0.0", server.WithToolCapabilities(false))
 	for _, name := range []string{"read", "put", "write", "ask", "undo"} {
-		tool := mcp.NewToolWithRawSchema(name, "Writes to the ledger.", json.RawMessage(`{"type":"object","properties":{"tag":{"type":"string"}},"required":["tag"]}`))
+		tool := mcp.NewToolWithRawSchema(name, "Writes to the ledger.",
+			json.RawMessage(`{"type":"object","properties":{"tag":{"type":"string"}},"required":["tag"]}`))
 		readOnly, idempotent := name == "read", name == "put"
 		tool.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &readOnly, IdempotentHint: &idempotent}
 		s.AddTool(tool, depotHandler(name))

@@ -14,7 +14,8 @@ import (
 
 func eventsOf(ctx context.Context, c client.Client, runtime, id string) ([]*history.HistoryEvent, error) {
 	var events []*history.HistoryEvent
-	all := c.GetWorkflowHistory(ctx, signals.WorkflowID(runtime, id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	all := c.GetWorkflowHistory(ctx, signals.WorkflowID(runtime, id), "",
+		false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for all.HasNext() {
 		e, err := all.Next()
 		if err != nil {
@@ -48,7 +49,8 @@ func lastEvents(ctx context.Context, c client.Client, runtime, id string) string
 	const most = 30
 	var lines []string
 	for _, e := range events[max(0, len(events)-most):] {
-		lines = append(lines, fmt.Sprintf("%s %d %s", e.EventTime.AsTime().Local().Format("15:04:05.0"), e.EventId, e.EventType))
+		lines = append(lines,
+			fmt.Sprintf("%s %d %s", e.EventTime.AsTime().Local().Format("15:04:05.0"), e.EventId, e.EventType))
 	}
 	return strings.Join(lines, ", ")
 }

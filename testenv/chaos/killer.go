@@ -17,8 +17,8 @@ type kills struct {
 	Callers int `json:"callersInACall,omitempty"`
 }
 
-// killer kills at random until it is stopped, and starts again what it killed. Each kind of victim has a loop and random
-// numbers of its own.
+// killer kills at random until it is stopped, and starts again what it killed. Each kind of victim has a loop and
+// random numbers of its own.
 type killer struct {
 	cluster     *cluster
 	every       time.Duration // between two kills of a worker, on average

@@ -57,7 +57,8 @@ type verb struct {
 // defaults are a verb's options before its flags.
 func defaults(name string) (verb, error) {
 	v := verb{programs: 1, lanes: 4, sample: 10 * time.Second, options: options{
-		Executions: 200, Concurrency: 24, Workers: 2, Every: 3 * time.Second, Patience: 3 * time.Minute, Progress: os.Stderr,
+		Executions: 200, Concurrency: 24, Workers: 2, Every: 3 * time.Second, Patience: 3 * time.Minute,
+		Progress: os.Stderr,
 	}}
 	switch o := &v.options; name {
 	case "random", "program":
@@ -79,7 +80,8 @@ func (v *verb) flags(name string) *flag.FlagSet {
 	f.BoolVar(&o.Keep, "keep", false, "keep the ledger, Temporal's database and the logs")
 	f.Uint64Var(&o.Seed, "seed", 1, "decides programs, decisions and kills")
 	if name == "sweep" {
-		f.IntVar(&v.programs, "programs", v.programs, "programs to sweep: the first is fixed, the others come from the seed")
+		f.IntVar(&v.programs, "programs", v.programs,
+			"programs to sweep: the first is fixed, the others come from the seed")
 		f.IntVar(&v.lanes, "lanes", v.lanes, "executions at a time")
 		return f
 	}

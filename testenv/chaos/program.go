@@ -38,7 +38,8 @@ func program(seed uint64, n int) string {
 	return b.String()
 }
 
-// stream is a source of random numbers of its own for one purpose, so that nothing depends on what runs at the same time.
+// stream is a source of random numbers of its own for one purpose, so that nothing depends on what runs at the same
+// time.
 func stream(seed uint64, n int, purpose string) *rand.Rand {
 	h := uint64(14695981039346656037)
 	for _, c := range purpose {
@@ -75,7 +76,8 @@ func (g *generator) parallel(depth int) string {
 	for range 2 + g.IntN(2) {
 		chains = append(chains, "(async () => {\n"+g.statement(depth-1)+g.statement(0)+"})()")
 	}
-	return fmt.Sprintf("await Promise.%s([%s]);\n", g.pick("all", "all", "allSettled", "race"), strings.Join(chains, ", "))
+	return fmt.Sprintf("await Promise.%s([%s]);\n", g.pick("all", "all", "allSettled", "race"),
+		strings.Join(chains, ", "))
 }
 
 func (g *generator) operation() string {
@@ -98,7 +100,8 @@ func (g *generator) operation() string {
 
 func (g *generator) call() string {
 	extra := ""
-	connector, method := g.pick("shop", "shop", "depot"), g.pick("read", "read", "put", "put", "write", "write", "write", "ask")
+	connector, method := g.pick("shop", "shop", "depot"),
+		g.pick("read", "read", "put", "put", "write", "write", "write", "ask")
 	switch {
 	case g.IntN(12) == 0:
 		extra = ", broken: true"

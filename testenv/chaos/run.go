@@ -106,7 +106,8 @@ func (r *run) untilAlmostDone(ctx context.Context, done <-chan struct{}) {
 			r.lastEnd.Store(time.Now().Unix())
 		}
 		idle := time.Since(time.Unix(r.lastEnd.Load(), 0))
-		if opened && (r.Executions-int(r.ended.Load()) <= r.Concurrency/2 && time.Since(started) > r.For || idle > r.Patience) {
+		if opened && (r.Executions-int(r.ended.Load()) <= r.Concurrency/2 && time.Since(started) > r.For ||
+			idle > r.Patience) {
 			return
 		}
 	}
@@ -173,7 +174,9 @@ func (r *run) check(ctx context.Context, runtime string, a *actor, lifeErr error
 	case err != nil || record == nil:
 		f.problem(&f.Stuck, a.id, "has no record: %v (%v)", err, lifeErr)
 	case lifeErr != nil:
-		f.problem(&f.Stuck, a.id, "did not get to its end: %v; it is %s after %d passes; what happened: %s; the last events: %s", lifeErr, record.Status, record.Passes, strings.Join(a.trail, "; "),
+		f.problem(&f.Stuck, a.id,
+			"did not get to its end: %v; it is %s after %d passes; what happened: %s; the last events: %s", lifeErr,
+			record.Status, record.Passes, strings.Join(a.trail, "; "),
 			lastEvents(ctx, r.cluster.raw, runtime, a.id))
 	default:
 		if failed > 0 {
@@ -193,6 +196,7 @@ func (r *run) report(ctx context.Context) {
 		r.mu.Lock()
 		problems := len(r.findings.Problems)
 		r.mu.Unlock()
-		_, _ = fmt.Fprintf(r.Progress, "%d of %d executions ended, %d problems\n", r.ended.Load(), r.Executions, problems)
+		_, _ = fmt.Fprintf(r.Progress, "%d of %d executions ended, %d problems\n", r.ended.Load(), r.Executions,
+			problems)
 	}
 }

@@ -89,7 +89,8 @@ func (r *run) measure(ctx context.Context, every time.Duration, w io.Writer) []s
 		s := r.sample()
 		s.Seconds = int(time.Since(started).Seconds())
 		curve = append(curve, s)
-		_, _ = fmt.Fprintf(w, "%7d  %10d  %10.1f  %8d  %12.1f  %12.1f\n", s.Seconds, s.Executions, s.Worker, s.Children, s.ChildrenMiB, s.Temporal)
+		_, _ = fmt.Fprintf(w, "%7d  %10d  %10.1f  %8d  %12.1f  %12.1f\n", s.Seconds, s.Executions, s.Worker, s.Children,
+			s.ChildrenMiB, s.Temporal)
 	}
 	return curve
 }
@@ -135,8 +136,11 @@ func (r soakResult) print(w io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	_, _ = fmt.Fprintf(w, "soak: last quarter beside the second: worker × %.2f, one sandbox child × %.2f; %d children, at most %d; bound %d; %d problems\n",
-		r.WorkerGrowth, r.ChildGrowth, r.UsualChildren, r.MostChildren, r.Options.Workers*childBound, len(r.Findings.Problems))
+	_, _ = fmt.Fprintf(w,
+		"soak: last quarter beside the second: worker × %.2f, one sandbox child × %.2f; %d children, at most %d; "+
+			"bound %d; %d problems\n",
+		r.WorkerGrowth, r.ChildGrowth, r.UsualChildren, r.MostChildren, r.Options.Workers*childBound,
+		len(r.Findings.Problems))
 	for _, p := range r.Findings.Problems {
 		_, _ = fmt.Fprintln(w, "  "+p)
 	}

@@ -28,7 +28,8 @@ type boundary struct {
 
 // Victims at a history event are killed once it is in history; callers of the ledger before or after their effect is
 // written down.
-var victims = []string{"worker", "sandbox child", "connector server", "Temporal", "caller before its effect", "caller after its effect"}
+var victims = []string{"worker", "sandbox child", "connector server", "Temporal", "caller before its effect",
+	"caller after its effect"}
 
 // sweeper runs a program once for each boundary.
 type sweeper struct {

@@ -51,7 +51,8 @@ func (f *findings) problem(count *int, id, format string, args ...any) {
 
 // judge adds one execution.
 func (f *findings) judge(record *signals.Record, entries []ledger.Entry, a *actor) {
-	j := &judgement{findings: f, record: record, actor: a, effects: map[string][]ledger.Entry{}, undone: map[string][]ledger.Entry{}}
+	j := &judgement{findings: f, record: record, actor: a, effects: map[string][]ledger.Entry{},
+		undone: map[string][]ledger.Entry{}}
 	for _, e := range entries {
 		j.sort(e)
 	}
@@ -125,7 +126,8 @@ func (j *judgement) call(c signals.Call) {
 }
 
 func (j *judgement) mismatch(c signals.Call, format string, args ...any) {
-	j.problem(&j.Mismatches, j.record.ID, "call %d, %s.%s(%s): %s", c.Seq, c.Connector, c.Method, c.Args, fmt.Sprintf(format, args...))
+	j.problem(&j.Mismatches, j.record.ID, "call %d, %s.%s(%s): %s", c.Seq, c.Connector, c.Method,
+		c.Args, fmt.Sprintf(format, args...))
 }
 
 // often checks how many times a call happened.
@@ -137,10 +139,12 @@ func (j *judgement) often(c signals.Call, effects []ledger.Entry) {
 	case c.Class == signals.Idempotent:
 		j.Repeats += len(effects) - 1
 		if keys(effects) > 1 {
-			j.problem(&j.DuplicateKeys, j.record.ID, "call %d, %s.%s, came with %d keys", c.Seq, c.Connector, c.Method, keys(effects))
+			j.problem(&j.DuplicateKeys, j.record.ID, "call %d, %s.%s, came with %d keys", c.Seq, c.Connector,
+				c.Method, keys(effects))
 		}
 	default:
-		j.problem(&j.DuplicateWrites, j.record.ID, "call %d, %s.%s(%s), happened %d times", c.Seq, c.Connector, c.Method, c.Args, len(effects))
+		j.problem(&j.DuplicateWrites, j.record.ID, "call %d, %s.%s(%s), happened %d times", c.Seq, c.Connector,
+			c.Method, c.Args, len(effects))
 	}
 }
 
@@ -218,9 +222,11 @@ func (j *judgement) rest() {
 			j.LostReads += len(effects)
 			continue
 		}
-		j.problem(&j.Mismatches, j.record.ID, "%s(%s) happened, but is not in the record", effects[0].Method, effects[0].Args)
+		j.problem(&j.Mismatches, j.record.ID, "%s(%s) happened, but is not in the record", effects[0].Method,
+			effects[0].Args)
 	}
 	for _, undone := range j.undone {
-		j.problem(&j.Mismatches, j.record.ID, "%s(%s) was done, but the record does not say so", undone[0].Method, undone[0].Args)
+		j.problem(&j.Mismatches, j.record.ID, "%s(%s) was done, but the record does not say so", undone[0].Method,
+			undone[0].Args)
 	}
 }

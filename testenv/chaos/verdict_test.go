@@ -52,10 +52,13 @@ func TestVerdict(t *testing.T) {
 		change func(*scene)
 		want   findings // its problems counted only
 	}{
-		"all is well":                        {"write", signals.Write, func(*scene) {}, findings{}},
-		"a write happened twice":             {"write", signals.Write, func(s *scene) { s.entries = append(s.entries, s.entries[0]) }, findings{DuplicateWrites: 1}},
-		"a write never happened":             {"write", signals.Write, func(s *scene) { s.entries = nil }, findings{Mismatches: 1}},
-		"an effect is missing in the record": {"write", signals.Write, func(s *scene) { s.record.Log = nil }, findings{Mismatches: 1}},
+		"all is well": {"write", signals.Write, func(*scene) {}, findings{}},
+		"a write happened twice": {"write", signals.Write,
+			func(s *scene) { s.entries = append(s.entries, s.entries[0]) }, findings{DuplicateWrites: 1}},
+		"a write never happened": {"write", signals.Write, func(s *scene) { s.entries = nil },
+			findings{Mismatches: 1}},
+		"an effect is missing in the record": {"write", signals.Write, func(s *scene) { s.record.Log = nil },
+			findings{Mismatches: 1}},
 		"a failed write happened": {"write", signals.Write, func(s *scene) {
 			s.record.Log[0].State, s.record.Log[0].Error = signals.Errored, "broken"
 		}, findings{Mismatches: 1}},
@@ -71,15 +74,21 @@ func TestVerdict(t *testing.T) {
 			refused.Refusal = ledger.TryAgain
 			s.entries = append(s.entries, refused)
 		}, findings{}},
-		"an idempotent call came twice with its key": {"put", signals.Idempotent, func(s *scene) { s.entries = append(s.entries, s.entries[0]) }, findings{Repeats: 1}},
+		"an idempotent call came twice with its key": {"put", signals.Idempotent,
+			func(s *scene) { s.entries = append(s.entries, s.entries[0]) }, findings{Repeats: 1}},
 		"an idempotent call came with two keys": {"put", signals.Idempotent, func(s *scene) {
 			s.entries = append(s.entries, entry("put", signals.Idempotent, "exec_1:0:def"))
 		}, findings{Repeats: 1, DuplicateKeys: 1}},
-		"a read was lost with its pass": {"read", signals.Read, func(s *scene) { s.entries = append(s.entries, s.entries[0]) }, findings{LostReads: 1}},
-		"another call's key":            {"write", signals.Write, func(s *scene) { s.entries[0].Key = "exec_1:1:abc" }, findings{Mismatches: 1}},
-		"other arguments":               {"write", signals.Write, func(s *scene) { s.entries[0].Args = json.RawMessage(`{"tag":"s1","fails":1}`) }, findings{Mismatches: 1}},
-		"another result":                {"write", signals.Write, func(s *scene) { s.entries[0].Result = json.RawMessage(`{}`) }, findings{Mismatches: 1}},
-		"nobody approved":               {"ask", signals.Write, func(s *scene) { s.record.Log[0].RequiresApproval = true }, findings{Mismatches: 1}},
+		"a read was lost with its pass": {"read", signals.Read,
+			func(s *scene) { s.entries = append(s.entries, s.entries[0]) }, findings{LostReads: 1}},
+		"another call's key": {"write", signals.Write, func(s *scene) { s.entries[0].Key = "exec_1:1:abc" },
+			findings{Mismatches: 1}},
+		"other arguments": {"write", signals.Write,
+			func(s *scene) { s.entries[0].Args = json.RawMessage(`{"tag":"s1","fails":1}`) }, findings{Mismatches: 1}},
+		"another result": {"write", signals.Write,
+			func(s *scene) { s.entries[0].Result = json.RawMessage(`{}`) }, findings{Mismatches: 1}},
+		"nobody approved": {"ask", signals.Write,
+			func(s *scene) { s.record.Log[0].RequiresApproval = true }, findings{Mismatches: 1}},
 		"approved as it happened": {"ask", signals.Write, func(s *scene) {
 			s.record.Log[0].RequiresApproval = true
 			s.actor.allow(0, s.record.Log[0].Args)
@@ -88,26 +97,36 @@ func TestVerdict(t *testing.T) {
 			s.record.Log[0].RequiresApproval = true
 			s.actor.allow(0, edit(s.record.Log[0].Args))
 		}, findings{Mismatches: 1}},
-		"a call still runs at the end": {"write", signals.Write, func(s *scene) { s.record.Log[0].State = signals.Executing }, findings{Mismatches: 1}},
-		"undone":                       {"write", signals.Write, func(s *scene) { s.rollBack(undo) }, findings{Undone: 1}},
-		"undone twice with a key":      {"write", signals.Write, func(s *scene) { s.rollBack(undo, undo) }, findings{Undone: 1}},
+		"a call still runs at the end": {"write", signals.Write,
+			func(s *scene) { s.record.Log[0].State = signals.Executing }, findings{Mismatches: 1}},
+		"undone": {"write", signals.Write, func(s *scene) { s.rollBack(undo) },
+			findings{Undone: 1}},
+		"undone twice with a key": {"write", signals.Write, func(s *scene) { s.rollBack(undo, undo) },
+			findings{Undone: 1}},
 		"undone with two keys": {"write", signals.Write, func(s *scene) {
 			s.rollBack(undo, entry("undo", signals.Idempotent, "other"))
 		}, findings{Undone: 1, Mismatches: 1}},
-		"reverted in the record only": {"write", signals.Write, func(s *scene) { s.rollBack() }, findings{Mismatches: 1}},
-		"undone in the ledger only":   {"write", signals.Write, func(s *scene) { s.entries = append(s.entries, undo) }, findings{Mismatches: 1}},
-		"stands after a rollback":     {"write", signals.Write, func(s *scene) { s.actor.rolledBack = true }, findings{Mismatches: 1}},
-		"not ended":                   {"write", signals.Write, func(s *scene) { s.record.Status = signals.Paused }, findings{Stuck: 1}},
+		"reverted in the record only": {"write", signals.Write, func(s *scene) { s.rollBack() },
+			findings{Mismatches: 1}},
+		"undone in the ledger only": {"write", signals.Write, func(s *scene) { s.entries = append(s.entries, undo) },
+			findings{Mismatches: 1}},
+		"stands after a rollback": {"write", signals.Write, func(s *scene) { s.actor.rolledBack = true },
+			findings{Mismatches: 1}},
+		"not ended": {"write", signals.Write, func(s *scene) { s.record.Status = signals.Paused },
+			findings{Stuck: 1}},
 		"diverged": {"write", signals.Write, func(s *scene) {
 			s.record.Status, s.record.Error = signals.Failed, "Codemode replay divergence at 1: expected shop.write"
 		}, findings{Divergences: 1}},
-		"failed without a reason": {"write", signals.Write, func(s *scene) { s.record.Status, s.record.Error = signals.Failed, "out of memory" }, findings{Mismatches: 1}},
+		"failed without a reason": {"write", signals.Write,
+			func(s *scene) { s.record.Status, s.record.Error = signals.Failed, "out of memory" },
+			findings{Mismatches: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(c.method, c.class)
 			c.change(s)
 			got := s.judge()
-			problems := c.want.DuplicateWrites + c.want.DuplicateKeys + c.want.Stuck + c.want.Divergences + c.want.Mismatches
+			problems := c.want.DuplicateWrites + c.want.DuplicateKeys + c.want.Stuck + c.want.Divergences +
+				c.want.Mismatches
 			require.Len(t, got.Problems, problems)
 			require.Equal(t, problems == 0, got.passed())
 			c.want.Ended, c.want.Problems = got.Ended, got.Problems

@@ -16,19 +16,22 @@ import (
 func TestConsoleRefusesToServeStrangers(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens.yaml")
-	require.NoError(t, os.WriteFile(tokens, []byte("- {name: ada, role: approver, token: 0123456789abcdefghijklmnop}"), 0o600))
+	require.NoError(t, os.WriteFile(tokens, []byte("- {name: ada, role: approver, token: 0123456789abcdefghijklmnop}"),
+		0o600))
 	public := filepath.Join(dir, "public.yaml")
-	require.NoError(t, os.WriteFile(public, []byte("- {name: ada, role: approver, token: 0123456789abcdefghijklmnop}"), 0o644))
+	require.NoError(t, os.WriteFile(public, []byte("- {name: ada, role: approver, token: 0123456789abcdefghijklmnop}"),
+		0o644))
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"nobody signs in":     {[]string{"--addr", "0.0.0.0:0"}, "have to be authenticated"},
-		"nothing encrypts":    {[]string{"--addr", "0.0.0.0:0", "--tokens", tokens}, "has to be encrypted"},
-		"tokens for all":      {[]string{"--addr", "127.0.0.1:0", "--tokens", public}, "can be read by everybody"},
-		"half a certificate":  {[]string{"--addr", "127.0.0.1:0", "--tls-cert", tokens}, "belong together"},
-		"OIDC for nobody":     {[]string{"--addr", "127.0.0.1:0", "--oidc-issuer", "http://127.0.0.1:1"}, "OIDC needs"},
-		"unsigned webhooks":   {[]string{"--addr", "127.0.0.1:0", "--webhook", "http://127.0.0.1:1"}, "CODEMODE_WEBHOOK_SECRET"},
+		"nobody signs in":    {[]string{"--addr", "0.0.0.0:0"}, "have to be authenticated"},
+		"nothing encrypts":   {[]string{"--addr", "0.0.0.0:0", "--tokens", tokens}, "has to be encrypted"},
+		"tokens for all":     {[]string{"--addr", "127.0.0.1:0", "--tokens", public}, "can be read by everybody"},
+		"half a certificate": {[]string{"--addr", "127.0.0.1:0", "--tls-cert", tokens}, "belong together"},
+		"OIDC for nobody":    {[]string{"--addr", "127.0.0.1:0", "--oidc-issuer", "http://127.0.0.1:1"}, "OIDC needs"},
+		"unsigned webhooks": {[]string{"--addr", "127.0.0.1:0", "--webhook", "http://127.0.0.1:1"},
+			"CODEMODE_WEBHOOK_SECRET"},
 		"a runtime twice":     {[]string{"--addr", "127.0.0.1:0", "--runtime", "a,a"}, `"a" twice`},
 		"no name of anything": {[]string{"--addr", "127.0.0.1:0", "--runtime", "a b"}, "Invalid codemode runtime name"},
 	} {
@@ -58,7 +61,8 @@ func TestConsoleServesUntilInterrupted(t *testing.T) {
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"name":"ada","role":"approver","authenticated":false,"runtimes":["default","other"]}`, string(body))
+	require.JSONEq(t, `{"name":"ada","role":"approver","authenticated":false,"runtimes":["default","other"]}`,
+		string(body))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	_, _ = io.Copy(io.Discard, errs)
 	require.NoError(t, cmd.Wait())

@@ -29,12 +29,15 @@ func TestSnippets(t *testing.T) {
 	name := fresh("greet")
 	saved := run(t, 0, `async (input) => 'hello ' + (input?.who ?? 'nobody')`)
 	schema := filepath.Join(t.TempDir(), "schema.json")
-	require.NoError(t, os.WriteFile(schema, []byte(`{"type":"object","properties":{"who":{"type":"string"}},"required":["who"]}`), 0o600))
-	r := starter(t, "", "snippet", "save", name, "--from", saved.ExecutionID, "--description", "Greets somebody", "--input-schema", schema, "--json")
+	require.NoError(t, os.WriteFile(schema,
+		[]byte(`{"type":"object","properties":{"who":{"type":"string"}},"required":["who"]}`), 0o600))
+	r := starter(t, "", "snippet", "save", name, "--from", saved.ExecutionID, "--description", "Greets somebody",
+		"--input-schema", schema, "--json")
 	require.Equal(t, 0, r.code, r.stdout+r.stderr)
 	require.Equal(t, 1, decode[signals.Snippet](t, r).Version)
 
-	out := run(t, 0, `return [await codemode.run("`+name+`", {who: "ann"}), await codemode.run("`+name+`", {}).catch(e => e.message)]`)
+	out := run(t, 0, `return [await codemode.run("`+name+`", {who: "ann"}), await codemode.run("`+
+		name+`", {}).catch(e => e.message)]`)
 	require.Contains(t, string(out.Result), `"hello ann"`)
 	require.Contains(t, string(out.Result), `is invalid`)
 
@@ -51,7 +54,8 @@ func TestSnippets(t *testing.T) {
 	missing := starter(t, "", "snippet", "show", name)
 	require.Equal(t, 4, missing.code)
 	require.Contains(t, missing.stderr, "there is no snippet")
-	require.JSONEq(t, `{"error":"Snippet \"`+name+`\" not found."}`, string(run(t, 0, `return codemode.run("`+name+`")`).Result))
+	require.JSONEq(t, `{"error":"Snippet \"`+name+`\" not found."}`,
+		string(run(t, 0, `return codemode.run("`+name+`")`).Result))
 }
 
 func TestSnippetsAreSavedFromWhatWorked(t *testing.T) {

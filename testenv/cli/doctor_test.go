@@ -43,7 +43,8 @@ func TestDoctorMissesTheWorker(t *testing.T) {
 	require.Equal(t, check{"worker", false, "task queue codemode-nobody is polled by nobody",
 		"start a worker: codemode-worker --config codemode.yaml (with runtime: nobody)"}, list[2])
 	require.Contains(t, text(t, 5, "doctor", "--runtime", "nobody"),
-		"✗ worker: task queue codemode-nobody is polled by nobody\n  → start a worker: codemode-worker --config codemode.yaml (with runtime: nobody)\n")
+		"✗ worker: task queue codemode-nobody is polled by nobody\n  → start a worker: codemode-worker --config "+
+			"codemode.yaml (with runtime: nobody)\n")
 }
 
 func TestDoctorMissesTheServer(t *testing.T) {

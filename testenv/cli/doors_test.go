@@ -162,7 +162,9 @@ func TestRLMSequence(t *testing.T) {
 	began := time.Now()
 	d := openDoor(t, "--surface", "utcp")
 	t.Logf("first answer after %s", time.Since(began).Round(time.Millisecond)) // a figure for people: machines differ
-	require.ElementsMatch(t, []string{"search_tools", "call_tool_chain", "list_tools", "tools_info", "get_required_keys_for_tool"}, d.tools())
+	require.ElementsMatch(t,
+		[]string{"search_tools", "call_tool_chain", "list_tools", "tools_info", "get_required_keys_for_tool"},
+		d.tools())
 	d.close()
 
 	d = openDoor(t, "--surface", "utcp")
@@ -183,7 +185,8 @@ func TestRLMSequence(t *testing.T) {
 		return tracker.issue({id: found.issues[0].id}).id === found.issues[0].id && [[1, 2]]; // the end`})
 	d.tools()
 	d.close()
-	require.Equal(t, chainAnswer{Success: true, Value: json.RawMessage("[[1,2]]"), Logs: []string{"[WARN] found true"}}, said[chainAnswer](t, answer))
+	require.Equal(t, chainAnswer{Success: true, Value: json.RawMessage("[[1,2]]"), Logs: []string{"[WARN] found true"}},
+		said[chainAnswer](t, answer))
 }
 
 func TestChainFailures(t *testing.T) {
@@ -203,15 +206,19 @@ func TestChainFailures(t *testing.T) {
 		require.Contains(t, got.Error, message)
 		require.Contains(t, got.Logs[len(got.Logs)-1], "[ERROR] Code execution failed: ")
 	}
-	got := said[chainAnswer](t, d.tool("call_tool_chain", map[string]any{"code": "for (;;) tracker.list_issues({})", "timeout": 700}))
+	got := said[chainAnswer](t,
+		d.tool("call_tool_chain", map[string]any{"code": "for (;;) tracker.list_issues({})", "timeout": 700}))
 	require.Equal(t, "Script execution timeout after 700ms", got.Error)
-	for name, args := range map[string]any{"search_tools": map[string]any{}, "call_tool_chain": map[string]any{"code": "1", "timeout": "5"}, "tools_info": map[string]any{"tool_names": "x"}} {
+	for name, args := range map[string]any{"search_tools": map[string]any{},
+		"call_tool_chain": map[string]any{"code": "1", "timeout": "5"},
+		"tools_info":      map[string]any{"tool_names": "x"}} {
 		a := d.tool(name, args)
 		require.True(t, a.IsError)
 		require.Contains(t, a.Content[0].Text, "MCP error -32602:")
 	}
 	require.True(t, d.tool("tools_info", map[string]any{"tool_names": []string{"a.b"}}).IsError)
-	require.Equal(t, "Tool 'a.b' not found", d.tool("get_required_keys_for_tool", map[string]any{"tool_name": "a.b"}).Content[0].Text)
+	require.Equal(t, "Tool 'a.b' not found",
+		d.tool("get_required_keys_for_tool", map[string]any{"tool_name": "a.b"}).Content[0].Text)
 	d.close()
 }
 
@@ -230,7 +237,8 @@ func TestChainAnswersFit(t *testing.T) {
 			require.Contains(t, string(got.Value), "max_output_size exceeded")
 		}
 	}
-	got := said[chainAnswer](t, d.tool("call_tool_chain", map[string]any{"code": "return 'abcdefghijkl'", "max_output_size": 5}))
+	got := said[chainAnswer](t,
+		d.tool("call_tool_chain", map[string]any{"code": "return 'abcdefghijkl'", "max_output_size": 5}))
 	require.Equal(t, `"\"abcd...\nmax_output_size exceeded"`, string(got.Value))
 	d.close()
 }
@@ -290,9 +298,11 @@ func TestNoToolApproves(t *testing.T) {
 	pending := decode[[]signals.PendingAction](t, starter(t, "", "pending", id, "--json"))
 	require.Len(t, pending, 1)
 	attempt := map[string]any{
-		"executionId": id, "id": id, "seq": 0, "seqs": []int{0}, "argsDigest": pending[0].ArgsDigest, "decision": "approve", "approve": true,
+		"executionId": id, "id": id, "seq": 0, "seqs": []int{0}, "argsDigest": pending[0].ArgsDigest,
+		"decision": "approve", "approve": true,
 		"approved": true, "action": "accept", "content": map[string]any{"decision": "approve"}, "by": "ada",
-		"inputResponses": map[string]any{"approve": map[string]any{"action": "accept", "content": map[string]any{"decision": "approve"}}},
+		"inputResponses": map[string]any{"approve": map[string]any{"action": "accept",
+			"content": map[string]any{"decision": "approve"}}},
 	}
 	with := func(key string, value any) map[string]any {
 		args := map[string]any{key: value}
@@ -321,7 +331,8 @@ func TestNoToolApproves(t *testing.T) {
 		}
 		d.close()
 	}
-	require.Len(t, decode[[]signals.PendingAction](t, starter(t, "", "pending", id, "--json")), 1, "it still waits for a person")
+	require.Len(t, decode[[]signals.PendingAction](t, starter(t, "", "pending", id, "--json")), 1,
+		"it still waits for a person")
 	d.close()
 }
 
@@ -342,13 +353,15 @@ func TestExecutionOutlivesItsClient(t *testing.T) {
 	}, 30*time.Second, 50*time.Millisecond)
 	require.NoError(t, d.cmd.Process.Kill())
 	d = openDoor(t)
-	require.Equal(t, "still here", said[struct{ Result string }](t, d.codemode(map[string]any{"executionId": id})).Result)
+	require.Equal(t, "still here",
+		said[struct{ Result string }](t, d.codemode(map[string]any{"executionId": id})).Result)
 	d.close()
 }
 
 func TestLongExecutionIsAnsweredInTime(t *testing.T) {
 	d := openDoor(t, "--wait", "1s")
-	out := said[struct{ ExecutionID, Status string }](t, d.codemode(map[string]any{"code": "await codemode.sleep(4000); return 1"}))
+	out := said[struct{ ExecutionID, Status string }](t,
+		d.codemode(map[string]any{"code": "await codemode.sleep(4000); return 1"}))
 	require.Equal(t, "running", out.Status)
 	d.close()
 	require.Equal(t, 0, starter(t, "", "wait", out.ExecutionID).code)
@@ -356,23 +369,27 @@ func TestLongExecutionIsAnsweredInTime(t *testing.T) {
 
 func TestDirectTools(t *testing.T) {
 	d := openDoor(t, "--surface", "direct")
-	require.Subset(t, d.tools(), []string{"tracker_list_issues", "tracker_issue", "tracker_create_issue", "codemode_outcome"})
+	require.Subset(t, d.tools(),
+		[]string{"tracker_list_issues", "tracker_issue", "tracker_create_issue", "codemode_outcome"})
 	require.NotContains(t, d.tools(), "tracker_list_comments", "hidden")
 	issue := said[struct{ ID int }](t, d.tool("tracker_issue", map[string]any{"id": 1}))
 	require.Equal(t, 1, issue.ID)
 	refused := d.tool("tracker_issue", map[string]any{"id": "x", "__proto__": 1})
 	require.True(t, refused.IsError)
 	require.Contains(t, refused.Content[0].Text, "id: expected")
-	out := said[struct{ ExecutionID, Status string }](t, d.tool("tracker_create_issue", map[string]any{"title": "direct"}))
+	out := said[struct{ ExecutionID, Status string }](t,
+		d.tool("tracker_create_issue", map[string]any{"title": "direct"}))
 	require.Equal(t, "paused", out.Status)
 	require.Equal(t, 0, starter(t, "", "approve", out.ExecutionID).code)
-	require.Contains(t, d.tool("codemode_outcome", map[string]any{"executionId": out.ExecutionID}).Content[0].Text, `"title":"direct"`)
+	require.Contains(t, d.tool("codemode_outcome", map[string]any{"executionId": out.ExecutionID}).Content[0].Text,
+		`"title":"direct"`)
 	d.close()
 }
 
 func TestDoorWithoutTemporal(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "codemode.yaml")
-	require.NoError(t, os.WriteFile(config, []byte(trackerConfig("unused", filepath.Join(t.TempDir(), "state.json"))), 0o600))
+	require.NoError(t, os.WriteFile(config, []byte(trackerConfig("unused", filepath.Join(t.TempDir(), "state.json"))),
+		0o600))
 	d := openDoor(t, "--config", config)
 	got := said[struct {
 		Status string
@@ -395,11 +412,13 @@ func TestWrappedServer(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	config := filepath.Join(t.TempDir(), "codemode.yaml")
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "connectors:\n  tracker: { mcp: { command: %q, env: { %s: %q } } }\n",
-		self, trackerState, filepath.Join(t.TempDir(), "state.json")), 0o600))
+	require.NoError(t, os.WriteFile(config,
+		fmt.Appendf(nil, "connectors:\n  tracker: { mcp: { command: %q, env: { %s: %q } } }\n",
+			self, trackerState, filepath.Join(t.TempDir(), "state.json")), 0o600))
 	d := openDoor(t, "--config", config, "--wrap", "tracker")
 	require.Equal(t, []string{"code"}, d.tools())
-	require.Equal(t, "2", d.tool("code", map[string]any{"code": "async () => (await codemode.get_issue({id: 2})).id"}).Content[0].Text)
+	require.Equal(t, "2",
+		d.tool("code", map[string]any{"code": "async () => (await codemode.get_issue({id: 2})).id"}).Content[0].Text)
 	d.close()
 	require.Equal(t, 2, starter(t, "", "mcp", "--config", config, "--wrap", "none").code)
 	require.Equal(t, 2, starter(t, "", "mcp", "--wrap", "none").code)
@@ -427,7 +446,8 @@ func accept(content map[string]any) mcp.ElicitationResponse {
 }
 
 // attended runs a program at a client whose person answers as given.
-func attended(t *testing.T, code string, answers ...mcp.ElicitationResponse) (signals.Outcome, []mcp.ElicitationParams) {
+func attended(t *testing.T, code string, answers ...mcp.ElicitationResponse) (signals.Outcome,
+	[]mcp.ElicitationParams) {
 	t.Helper()
 	p := &person{answers: answers, asked: make(chan mcp.ElicitationParams, 10)}
 	out := callWith(t, p, code)
@@ -441,7 +461,8 @@ func attended(t *testing.T, code string, answers ...mcp.ElicitationResponse) (si
 
 func callWith(t *testing.T, p *person, code string) signals.Outcome {
 	t.Helper()
-	stdio := transport.NewStdioWithOptions(filepath.Join(binaries, "starter"), minimalEnv(), []string{"mcp", "--by", "ada"})
+	stdio := transport.NewStdioWithOptions(filepath.Join(binaries, "starter"), minimalEnv(),
+		[]string{"mcp", "--by", "ada"})
 	return callThrough(t, stdio, p, code)
 }
 
@@ -468,14 +489,16 @@ func callThrough(t *testing.T, wire transport.Interface, p *person, code string)
 }
 
 func TestPersonAtTheClientDecides(t *testing.T) {
-	out, asked := attended(t, `const a = await tracker.create_issue({title: 'one', labels: ['x']}); return [a.title, a.labels]`,
+	out, asked := attended(t,
+		`const a = await tracker.create_issue({title: 'one', labels: ['x']}); return [a.title, a.labels]`,
 		accept(map[string]any{"decision": "approve", "args.title": "two", "args.labels": `["y"]`, "note": "ok"}))
 	require.JSONEq(t, `["two",["y"]]`, string(out.Result), "%+v", out)
 	require.Len(t, asked, 1)
 	require.Contains(t, asked[0].Message, `tracker.create_issue with {"title":"one","labels":["x"]}`)
 	require.Equal(t, []any{"ada (at desk)", "ok"}, []any{out.Calls[0].DecidedBy, out.Calls[0].Note})
 
-	out, asked = attended(t, needsPerson, accept(map[string]any{"decision": "approve", "args.title": ""}), accept(map[string]any{"decision": "maybe"}),
+	out, asked = attended(t, needsPerson, accept(map[string]any{"decision": "approve", "args.title": ""}),
+		accept(map[string]any{"decision": "maybe"}),
 		accept(map[string]any{"decision": "reject", "note": "no need"}))
 	require.Equal(t, signals.Rejected, out.Status)
 	require.Contains(t, out.Error, "no need")
@@ -487,7 +510,8 @@ func TestPersonAtTheClientDecides(t *testing.T) {
 	out, _ = attended(t, needsPerson, mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel})
 	require.Equal(t, signals.Paused, out.Status, "no decision is none")
 
-	out, asked = attended(t, `return await Promise.all([tracker.create_issue({title: 'p'}), tracker.create_issue({title: 'q'})]).then(l => l.length)`,
+	out, asked = attended(t,
+		`return await Promise.all([tracker.create_issue({title: 'p'}), tracker.create_issue({title: 'q'})]).then(l => l.length)`,
 		accept(map[string]any{"decision": "approve"}), accept(map[string]any{"decision": "approve"}))
 	require.Equal(t, "2", string(out.Result))
 	require.Len(t, asked, 2)
@@ -523,14 +547,19 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	require.Equal(t, 2, r.code)
 	require.Contains(t, r.stderr, "--tokens")
 	file := filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(file, []byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		[]byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: "+
+			"viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
 	url := listen(t, "--tokens", file)
-	for token, status := range map[string]int{"": 401, "Bearer x": 401, "Basic abcdefghijklmnopqrstuvwxyz": 401, "Bearer abcdefghijklmnopqrstuvwxyz": 200} {
+	for token, status := range map[string]int{"": 401, "Bearer x": 401, "Basic abcdefghijklmnopqrstuvwxyz": 401,
+		"Bearer abcdefghijklmnopqrstuvwxyz": 200} {
 		for _, path := range []string{"/mcp", "/sse", "/message"} {
 			if status == 200 && path != "/mcp" {
 				continue
 			}
-			request, err := http.NewRequest(http.MethodPost, url+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"0"}}}`))
+			request, err := http.NewRequest(http.MethodPost, url+path,
+				strings.NewReader(
+					`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"0"}}}`))
 			require.NoError(t, err)
 			request.Header.Set("Authorization", token)
 			request.Header.Set("Content-Type", "application/json")
@@ -545,11 +574,15 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 // TestWhoComesInDecides: a person who may decide is asked and named as authenticated; one who may not is not asked.
 func TestWhoComesInDecides(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(file, []byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		[]byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: "+
+			"viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
 	url := listen(t, "--tokens", file)
 	through := func(token string) (signals.Outcome, *person) {
-		p := &person{answers: []mcp.ElicitationResponse{accept(map[string]any{"decision": "approve"})}, asked: make(chan mcp.ElicitationParams, 1)}
-		wire, err := transport.NewStreamableHTTP(url+"/mcp", transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
+		p := &person{answers: []mcp.ElicitationResponse{accept(map[string]any{"decision": "approve"})},
+			asked: make(chan mcp.ElicitationParams, 1)}
+		wire, err := transport.NewStreamableHTTP(url+"/mcp",
+			transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
 		require.NoError(t, err)
 		return callThrough(t, wire, p, needsPerson), p
 	}
@@ -571,7 +604,8 @@ func TestOlderSSETransport(t *testing.T) {
 	_, err = c.Initialize(t.Context(), hello)
 	require.NoError(t, err)
 	var request mcp.CallToolRequest
-	request.Params.Name, request.Params.Arguments = "call_tool_chain", map[string]any{"code": "return tracker.issue({id: 1}).id"}
+	request.Params.Name, request.Params.Arguments = "call_tool_chain",
+		map[string]any{"code": "return tracker.issue({id: 1}).id"}
 	answer, err := c.CallTool(t.Context(), request)
 	require.NoError(t, err)
 	require.Contains(t, answer.Content[0].(mcp.TextContent).Text, `"nonMcpContentResults":1`)
@@ -586,7 +620,8 @@ func TestTypeScriptSDK(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command("node", append([]string{"testdata/client.mjs", modules}, target()...)...)
-			cmd.Env = append(minimalEnv(), "CODE="+`const made = await tracker.create_issue({title: 'sdk'}); return made.title`)
+			cmd.Env = append(minimalEnv(),
+				"CODE="+`const made = await tracker.create_issue({title: 'sdk'}); return made.title`)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.Output()
 			require.NoError(t, err)

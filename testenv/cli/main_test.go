@@ -136,7 +136,8 @@ func (o *output) contains(text string) bool { return strings.Contains(o.String()
 
 func command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(binaries, name), args...)
-	cmd.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+address, "USER=ada", "HOME="+binaries, "TEMPORAL_CONFIG_FILE=", "CODEMODE_LOG=")
+	cmd.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+address, "USER=ada", "HOME="+binaries, "TEMPORAL_CONFIG_FILE=",
+		"CODEMODE_LOG=")
 	return cmd
 }
 

@@ -29,9 +29,13 @@ func configure(t *testing.T, config string, env ...string) result {
 
 func TestWorkerRefusesConfig(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
-		"unknown key":      {"runtime: default\nconectors: {}\n", "codemode.yaml:2: unknown key \"conectors\"; did you mean \"connectors\"?\n"},
-		"missing variable": {"connectors:\n  c:\n    mcp:\n      command: x\n      env: { TOKEN: \"${NO_SUCH_VARIABLE}\" }\n", "codemode.yaml:5: environment variable NO_SUCH_VARIABLE is not set\n"},
-		"two mistakes":     {"runtime: 1\nlimits: 2\n", "codemode.yaml:1: \"runtime\" must be text, but is 1; put it in quotes\ncodemode.yaml:2: \"limits\" must be a mapping, but is 2\n"},
+		"unknown key": {"runtime: default\nconectors: {}\n",
+			"codemode.yaml:2: unknown key \"conectors\"; did you mean \"connectors\"?\n"},
+		"missing variable": {"connectors:\n  c:\n    mcp:\n      command: x\n      env: { TOKEN: " +
+			"\"${NO_SUCH_VARIABLE}\" }\n", "codemode.yaml:5: environment variable NO_SUCH_VARIABLE is not set\n"},
+		"two mistakes": {"runtime: 1\nlimits: 2\n",
+			"codemode.yaml:1: \"runtime\" must be text, but is 1; put it in quotes\ncodemode.yaml:2: \"limits\" " +
+				"must be a mapping, but is 2\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, result{2, "", c.want}, configure(t, c.config))
@@ -40,27 +44,39 @@ func TestWorkerRefusesConfig(t *testing.T) {
 }
 
 func TestWorkerRefusesRulesThatItsToolsRefuse(t *testing.T) {
-	config := strings.Replace(trackerConfig("default", filepath.Join(t.TempDir(), "s.json")), "delete_issue, args", "remove_issue, args", 1)
+	config := strings.Replace(trackerConfig("default", filepath.Join(t.TempDir(), "s.json")), "delete_issue, args",
+		"remove_issue, args", 1)
 	r := configure(t, config)
 	require.Equal(t, 2, r.code, r.stderr)
-	require.Contains(t, r.stderr, `connector "tracker" has no tool "remove_issue", which a rule names to undo "create_issue"`)
+	require.Contains(t, r.stderr,
+		`connector "tracker" has no tool "remove_issue", which a rule names to undo "create_issue"`)
 }
 
 func TestWorkerUsage(t *testing.T) {
 	r := finish(t, command("worker", "--bogus"), "")
-	require.Equal(t, result{2, "", "flag provided but not defined: -bogus: the worker takes only --codec-addr, --codec-origins, --config, --metrics-addr\n"}, r)
+	require.Equal(t, result{2, "",
+		"flag provided but not defined: -bogus: the worker takes only --codec-addr, --codec-origins, --config, " +
+			"--metrics-addr\n"}, r)
 	r = finish(t, command("worker", "--config", "/no/such/file.yaml"), "")
-	require.Equal(t, result{2, "", "read the configuration: open /no/such/file.yaml: no such file or directory: name it with --config FILE\n"}, r)
+	require.Equal(t, result{2,
+		"", "read the configuration: open /no/such/file.yaml: no such file or directory: name it with --config FILE\n"},
+		r)
 	r = configure(t, "", "CODEMODE_LOG=loud")
 	require.Equal(t, result{2, "", "CODEMODE_LOG is \"loud\": use debug, info, warn or error\n"}, r)
 	r = configure(t, "", "CODEMODE_ENCRYPTION_KEYS=short")
-	require.Equal(t, result{2, "", "CODEMODE_ENCRYPTION_KEYS: key 1 is not ID:BASE64 of 32 bytes: make one with  openssl rand -base64 32\n"}, r)
+	require.Equal(t, result{2,
+		"", "CODEMODE_ENCRYPTION_KEYS: key 1 is not ID:BASE64 of 32 bytes: make one with  openssl rand -base64 32\n"},
+		r)
 	r = configure(t, "encryption: { required: true }")
-	require.Equal(t, result{2, "", "encryption is required, and there are no keys: set CODEMODE_ENCRYPTION_KEYS=ID:BASE64, made with  openssl rand -base64 32\n"}, r)
+	require.Equal(t, result{2, "",
+		"encryption is required, and there are no keys: set CODEMODE_ENCRYPTION_KEYS=ID:BASE64, made with  openssl " +
+			"rand -base64 32\n"}, r)
 	r = configure(t, "", "TEMPORAL_DEPLOYMENT_NAME=alone")
-	require.Equal(t, result{2, "", "a versioned worker needs both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID\n"}, r)
+	require.Equal(t, result{2,
+		"", "a versioned worker needs both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID\n"}, r)
 	r = configure(t, "", "TEMPORAL_PROFILE=nowhere")
-	require.Equal(t, result{2, "", "read how to reach Temporal from the environment: unable to find profile nowhere in config data\n"}, r)
+	require.Equal(t, result{2,
+		"", "read how to reach Temporal from the environment: unable to find profile nowhere in config data\n"}, r)
 	r = finish(t, command("worker", "--help"), "")
 	require.Equal(t, 0, r.code)
 	require.Contains(t, r.stdout, "codemode.yaml")
@@ -87,7 +103,8 @@ func silentPort(t *testing.T) string {
 func TestNoServer(t *testing.T) {
 	for name, at := range map[string]string{"refused": closedPort(t), "silent": silentPort(t)} {
 		t.Run(name, func(t *testing.T) {
-			want := "no Temporal server can be reached at " + at + ": start one (temporal server start-dev) or say where it is with TEMPORAL_ADDRESS: "
+			want := "no Temporal server can be reached at " +
+				at + ": start one (temporal server start-dev) or say where it is with TEMPORAL_ADDRESS: "
 			r := configure(t, "", "TEMPORAL_ADDRESS="+at)
 			require.Equal(t, 5, r.code)
 			require.Contains(t, r.stderr, want)
@@ -122,7 +139,8 @@ func TestNoServerForEveryVerb(t *testing.T) {
 }
 
 func TestNoNamespace(t *testing.T) {
-	want := "the Temporal server at " + address + " has no namespace \"nowhere\": create it (temporal operator namespace create --namespace nowhere)" +
+	want := "the Temporal server at " + address +
+		" has no namespace \"nowhere\": create it (temporal operator namespace create --namespace nowhere)" +
 		" or choose another with TEMPORAL_NAMESPACE\n"
 	require.Equal(t, result{5, "", want}, configure(t, "", "TEMPORAL_NAMESPACE=nowhere"))
 	cmd := command("starter", "list")
@@ -135,7 +153,8 @@ func TestNoWorker(t *testing.T) {
 	o := run(t, 5, "return 1", "--runtime", runtime, "--id", id)
 	require.Equal(t, signals.Running, o.Status)
 	require.Equal(t, id, o.ExecutionID)
-	require.Equal(t, `no worker polls task queue "codemode-`+runtime+`": start one (codemode-worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
+	require.Equal(t, `no worker polls task queue "codemode-`+runtime+
+		`": start one (codemode-worker --config codemode.yaml); execution "`+id+`" goes on as soon as it runs`, o.Error)
 	require.Equal(t, signals.Running, outcome(t, 5, "wait", id, "--runtime", runtime).Status)
 	require.Equal(t, signals.Running, outcome(t, 5, "approve", id, "--runtime", runtime).Status)
 	r := starter(t, "", "show", id, "--runtime", runtime, "--json")
@@ -196,15 +215,18 @@ func TestStaleDigest(t *testing.T) {
 	verdict, err := c.Decide(context.Background(), id, signals.Approve{Seqs: []int{0}, ArgsDigest: "0123456789abcdef"})
 	require.NoError(t, err)
 	require.False(t, verdict.Accepted)
-	require.Equal(t, `argsDigest "0123456789abcdef" is stale: tracker.create_issue (seq 0) is pending with "`+o.Pending[0].ArgsDigest+`"; look at its arguments again.`, verdict.Error)
+	require.Equal(t, `argsDigest "0123456789abcdef" is stale: tracker.create_issue (seq 0) is pending with "`+
+		o.Pending[0].ArgsDigest+`"; look at its arguments again.`, verdict.Error)
 	require.Equal(t, 0, effects(t, id))
 	require.Equal(t, 0, starter(t, "", "approve", id).code, "the starter sends the digest that it saw")
 }
 
 func TestWorkerReadyAndStop(t *testing.T) {
-	config := trackerConfig("ready", filepath.Join(t.TempDir(), "s.json")) + "  broken:\n    mcp: { command: ./no-such-server }\n"
+	config := trackerConfig("ready", filepath.Join(t.TempDir(), "s.json")) +
+		"  broken:\n    mcp: { command: ./no-such-server }\n"
 	w := worker(t, config)
-	require.Equal(t, "worker ready: runtime ready, task queue codemode-ready, connectors tracker (5 methods), broken (not available)", w.ready)
+	require.Equal(t, "worker ready: runtime ready, task queue codemode-ready, connectors tracker (5 methods), "+
+		"broken (not available)", w.ready)
 	require.NoError(t, w.stop(), "exit 0")
 	require.True(t, w.stderr.contains("level=WARN msg="))
 	require.True(t, w.stderr.contains("no-such-server"))

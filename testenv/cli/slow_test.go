@@ -36,7 +36,8 @@ func slowWorker(t *testing.T, dir string) *workerProcess {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	return worker(t, fmt.Sprintf("runtime: slow\nconnectors:\n  slow:\n    mcp: { command: %q, env: { %s: %q } }\n", self, slowDir, dir))
+	return worker(t, fmt.Sprintf("runtime: slow\nconnectors:\n  slow:\n    mcp: { command: %q, env: { %s: %q } }\n",
+		self, slowDir, dir))
 }
 
 // A worker that is told to stop lets a call finish: one that is cut off is an outcome that nobody knows.

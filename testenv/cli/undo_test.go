@@ -49,7 +49,8 @@ func TestPruneAndExpire(t *testing.T) {
 	listed := func(n int, args ...string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
-			list := decode[[]signals.Record](t, starter(t, "", append([]string{"list", "--json", "--runtime", runtime}, args...)...))
+			list := decode[[]signals.Record](t,
+				starter(t, "", append([]string{"list", "--json", "--runtime", runtime}, args...)...))
 			return len(list) == n
 		}, 30*time.Second, 100*time.Millisecond)
 	}
@@ -61,11 +62,13 @@ func TestPruneAndExpire(t *testing.T) {
 	require.Equal(t, "[]\n", starter(t, "", "expire", "--max-age", "1h", "--runtime", runtime, "--json").stdout)
 	r := starter(t, "", "expire", "--max-age", "0s", "--runtime", runtime, "--json")
 	require.Equal(t, `["`+paused.ExecutionID+`"]`+"\n", r.stdout, r.stderr)
-	require.Equal(t, "Expired awaiting approval", decode[signals.Record](t, starter(t, "", "show", paused.ExecutionID, "--runtime", runtime, "--json")).Error)
+	require.Equal(t, "Expired awaiting approval",
+		decode[signals.Record](t, starter(t, "", "show", paused.ExecutionID, "--runtime", runtime, "--json")).Error)
 }
 
 func TestRetentionMistakes(t *testing.T) {
-	for _, args := range []string{"prune", "prune --keep -1", "prune --keep x", "expire", "expire --max-age -1s", "rollback", "delete a b", "retry x", "resolve x", "retry x --seq -1", "resolve x --seq 0 --result {"} {
+	for _, args := range []string{"prune", "prune --keep -1", "prune --keep x", "expire", "expire --max-age -1s",
+		"rollback", "delete a b", "retry x", "resolve x", "retry x --seq -1", "resolve x --seq 0 --result {"} {
 		r := starter(t, "", strings.Fields(args)...)
 		require.Equal(t, 2, r.code, args)
 	}
@@ -77,7 +80,8 @@ func TestSettlingWhatIsNotPending(t *testing.T) {
 	id := fresh("settle")
 	run(t, 3, create("to settle"), "--id", id)
 	o := outcome(t, 1, "retry", id, "--seq", "0")
-	require.Equal(t, "tracker.create_issue (seq 0) has not been made: retry is for a call whose outcome is unknown.", o.Error)
+	require.Equal(t, "tracker.create_issue (seq 0) has not been made: retry is for a call whose outcome is unknown.",
+		o.Error)
 	require.Contains(t, outcome(t, 1, "resolve", id, "--seq", "0", "--result", "1").Error, "waits for approval")
 	require.Equal(t, "No execution \"none\" to resume.", outcome(t, 4, "retry", "none", "--seq", "0").Error)
 	outcome(t, 0, "approve", id, "--always")

@@ -75,9 +75,12 @@ func TestRunCompletes(t *testing.T) {
 func TestRunFileForPeople(t *testing.T) {
 	id := fresh("people")
 	file := filepath.Join(t.TempDir(), "program.ts")
-	require.NoError(t, os.WriteFile(file, []byte("console.log('hello');\nconst i: {title: string} = await tracker.issue({id: 8});\nreturn {title: i.title}"), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		[]byte("console.log('hello');\nconst i: {title: string} = await tracker.issue({id: 8});\nreturn {title: "+
+			"i.title}"), 0o600))
 	out := text(t, 0, "run", file, "--id", id)
-	require.Equal(t, "✓ completed  "+id+"\n{\n  \"title\": \"Keyboard shortcuts\"\n}\nconsole:\n  hello\n1 call: 1 applied\n", out)
+	require.Equal(t, "✓ completed  "+
+		id+"\n{\n  \"title\": \"Keyboard shortcuts\"\n}\nconsole:\n  hello\n1 call: 1 applied\n", out)
 }
 
 func TestRunWithoutResult(t *testing.T) {
@@ -90,7 +93,8 @@ func TestRunFails(t *testing.T) {
 	id := fresh("fails")
 	o := run(t, 1, "console.log('before')\nconst a = 1;\n  nowhere.get_item({})\n", "--id", id)
 	require.Equal(t, signals.Failed, o.Status)
-	require.Equal(t, "Code execution failed: nowhere is not defined (the only globals available in the sandbox are: tracker, codemode)\n\nConsole output:\nbefore", o.Error)
+	require.Equal(t, "Code execution failed: nowhere is not defined (the only globals available in the sandbox "+
+		"are: tracker, codemode)\n\nConsole output:\nbefore", o.Error)
 	require.Equal(t, 3, o.Position.Line)
 	out := text(t, 1, "wait", id)
 	require.Contains(t, out, "✗ error  "+id+"\n"+o.Error+"\nat 3:")
@@ -107,7 +111,8 @@ func TestRunSyntaxError(t *testing.T) {
 func TestRunTooLarge(t *testing.T) {
 	o := run(t, 1, "// "+strings.Repeat("x", 1_000_000), "--id", "too-large")
 	require.Equal(t, signals.Failed, o.Status)
-	require.Contains(t, o.Error, "The execution code is too large to record durably (1000003 bytes > 1000000 byte limit).")
+	require.Contains(t, o.Error,
+		"The execution code is too large to record durably (1000003 bytes > 1000000 byte limit).")
 	require.Equal(t, "", o.ExecutionID)
 	require.Equal(t, 4, starter(t, "", "show", "too-large").code, "nothing was started")
 	r := starter(t, "// "+strings.Repeat("x", 1_000_000), "run", "-", "--no-wait", "--json")
@@ -132,7 +137,8 @@ func TestRunNoWait(t *testing.T) {
 	id := fresh("no-wait")
 	r := starter(t, create("no wait"), "run", "-", "--id", id, "--no-wait", "--json")
 	require.Equal(t, 0, r.code, r.stderr)
-	require.Regexp(t, `^\{"executionId":"`+id+`","status":"(running|paused)"\}\n$`, r.stdout, "it may be paused by then")
+	require.Regexp(t, `^\{"executionId":"`+id+`","status":"(running|paused)"\}\n$`, r.stdout,
+		"it may be paused by then")
 	require.Equal(t, signals.Paused, outcome(t, 3, "wait", id).Status)
 	r = starter(t, "", "run", "-", "--id", id, "--no-wait", "--json")
 	require.Equal(t, `{"executionId":"`+id+`","status":"paused"}`+"\n", r.stdout)
@@ -180,7 +186,8 @@ func TestApprove(t *testing.T) {
 
 	again := outcome(t, 1, "approve", o.ExecutionID)
 	require.Equal(t, signals.Failed, again.Status)
-	require.Equal(t, `Execution "`+o.ExecutionID+`" is not paused (status: completed); only a paused run can be approved.`, again.Error)
+	require.Equal(t, `Execution "`+o.ExecutionID+
+		`" is not paused (status: completed); only a paused run can be approved.`, again.Error)
 	require.Equal(t, 1, effects(t, title))
 }
 
@@ -205,7 +212,8 @@ func TestApproveBySeq(t *testing.T) {
 	o := run(t, 3, two(name))
 	wrong := outcome(t, 1, "approve", o.ExecutionID, "--seq", "1", "--seq", "7")
 	require.Equal(t, `Call 7 of execution "`+o.ExecutionID+`" is not pending.`, wrong.Error)
-	require.Len(t, decode[[]signals.PendingAction](t, starter(t, "", "pending", o.ExecutionID, "--json")), 2, "a wrong number approves nothing")
+	require.Len(t, decode[[]signals.PendingAction](t, starter(t, "", "pending", o.ExecutionID, "--json")), 2,
+		"a wrong number approves nothing")
 	half := outcome(t, 3, "approve", o.ExecutionID, "--seq", "1")
 	require.Len(t, half.Pending, 1)
 	require.Equal(t, 0, half.Pending[0].Seq)
@@ -221,7 +229,9 @@ func TestApproveWithEditedArguments(t *testing.T) {
 	o := run(t, 3, two(name))
 	r := starter(t, "", "approve", o.ExecutionID, "--args", `{"title": "edited-`+name+`"}`, "--json")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, decode[signals.Outcome](t, r).Error, "--args edits one call, and several are pending (0 tracker.create_issue, 1 tracker.create_issue): say which with --seq")
+	require.Contains(t, decode[signals.Outcome](t, r).Error,
+		"--args edits one call, and several are pending (0 tracker.create_issue, 1 tracker.create_issue): say "+
+			"which with --seq")
 	half := outcome(t, 3, "approve", o.ExecutionID, "--seq", "0", "--args", `{"title": "edited-`+name+`"}`)
 	require.JSONEq(t, `{"title": "edited-`+name+`"}`, string(half.Calls[0].EditedArgs))
 	require.Equal(t, 1, effects(t, "edited-"+name))
@@ -270,7 +280,8 @@ func TestRejectOneOfSeveral(t *testing.T) {
 	r := starter(t, "", "reject", o.ExecutionID, "--json")
 	require.Equal(t, 2, r.code)
 	require.Equal(t, "false\n", r.stdout)
-	require.Contains(t, r.stderr, "several calls are pending (0 tracker.create_issue, 1 tracker.create_issue): say which with --seq")
+	require.Contains(t, r.stderr,
+		"several calls are pending (0 tracker.create_issue, 1 tracker.create_issue): say which with --seq")
 	r = starter(t, "", "reject", o.ExecutionID, "--seq", "9", "--json")
 	require.Equal(t, "false\n", r.stdout)
 	require.Equal(t, 1, r.code)
@@ -293,7 +304,8 @@ func TestUnknownExecution(t *testing.T) {
 			require.Equal(t, signals.ErrorOutcome(id, want), o)
 			require.Contains(t, starter(t, "", verb, id).stderr, `there is no execution "`+id+`"`)
 		}
-		for verb, document := range map[string]string{"reject": "false\n", "cancel": "false\n", "show": "null\n", "pending": "[]\n"} {
+		for verb, document := range map[string]string{"reject": "false\n", "cancel": "false\n", "show": "null\n",
+			"pending": "[]\n"} {
 			r := starter(t, "", verb, id, "--json")
 			require.Equal(t, 4, r.code, verb)
 			require.Equal(t, document, r.stdout, verb)
@@ -349,10 +361,12 @@ func TestListAndShow(t *testing.T) {
 		ids := list("--limit", "2")
 		return len(ids) == 2 && ids[0] == waits && ids[1] == done
 	}, 10*time.Second, 50*time.Millisecond, "newest first")
-	require.Eventually(t, func() bool { ids := list("--status", "paused"); return len(ids) > 0 && ids[0] == waits }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { ids := list("--status", "paused"); return len(ids) > 0 && ids[0] == waits },
+		10*time.Second, 50*time.Millisecond)
 	require.NotContains(t, list("--status", "completed"), waits)
 	require.Len(t, list("--limit", "1"), 1)
-	require.Equal(t, []signals.Record{}, decode[[]signals.Record](t, starter(t, "", "list", "--status", "rolled_back", "--json")))
+	require.Equal(t, []signals.Record{},
+		decode[[]signals.Record](t, starter(t, "", "list", "--status", "rolled_back", "--json")))
 
 	record := decode[signals.Record](t, starter(t, "", "show", done, "--json"))
 	require.Equal(t, signals.Completed, record.Status)
@@ -368,7 +382,8 @@ func TestListAndShow(t *testing.T) {
 	require.Contains(t, out, "tracker.issue")
 	require.Contains(t, text(t, 0, "list"), "look at issue 2")
 	require.Contains(t, text(t, 0, "show", waits), "decide: ")
-	require.Equal(t, signals.Pending, decode[signals.Record](t, starter(t, "", "show", paused.ExecutionID, "--json")).Log[0].State)
+	require.Equal(t, signals.Pending,
+		decode[signals.Record](t, starter(t, "", "show", paused.ExecutionID, "--json")).Log[0].State)
 	require.Equal(t, "no executions\n", text(t, 0, "list", "--runtime", "empty"))
 	require.Equal(t, "true\n", starter(t, "", "cancel", waits, "--json").stdout)
 }

@@ -79,5 +79,6 @@ func (s step) checkTime(took time.Duration) error {
 	if !ok || took <= milliseconds(get[float64](raw)) {
 		return nil
 	}
-	return &mismatch{"maxMs", fmt.Sprintf("%d ms", took.Milliseconds()), fmt.Sprintf("at most %s ms", json.RawMessage(raw))}
+	return &mismatch{"maxMs", fmt.Sprintf("%d ms", took.Milliseconds()),
+		fmt.Sprintf("at most %s ms", json.RawMessage(raw))}
 }

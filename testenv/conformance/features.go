@@ -36,7 +36,10 @@ func (features) Options(o options, c *codemode.ClientOptions) error {
 			return json.Marshal(map[string]json.RawMessage{"shaped": result})
 		}
 	case "throw":
-		c.TransformResult = func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no shape") }
+		c.TransformResult = func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return nil,
+				errors.New("no shape")
+		}
 	}
 	return nil
 }
@@ -123,8 +126,10 @@ var utilities = map[string]struct {
 	takes []argument
 	do    func(args []json.RawMessage) any
 }{
-	"sanitizeToolName": {[]argument{text}, func(a []json.RawMessage) any { return connectors.SanitizeToolName(get[string](a[0])) }},
-	"jsonSchemaToType": {[]argument{anything, text}, func(a []json.RawMessage) any { return types.FromSchema(a[0], get[string](a[1])) }},
+	"sanitizeToolName": {[]argument{text},
+		func(a []json.RawMessage) any { return connectors.SanitizeToolName(get[string](a[0])) }},
+	"jsonSchemaToType": {[]argument{anything, text},
+		func(a []json.RawMessage) any { return types.FromSchema(a[0], get[string](a[1])) }},
 	"truncateResult": {[]argument{anything, anything}, func(a []json.RawMessage) any {
 		return truncate.Result(a[0], get[truncate.Options](a[1]))
 	}},

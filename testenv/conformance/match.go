@@ -243,7 +243,8 @@ func assign(w int, wants, elements []any, owner []int, tried []bool) bool {
 }
 
 func badExpectation(path, key string, arg any) *mismatch {
-	return &mismatch{path, "an expectation that cannot be read", fmt.Sprintf("a proper argument of %s, not %s", key, show(arg))}
+	return &mismatch{path, "an expectation that cannot be read",
+		fmt.Sprintf("a proper argument of %s, not %s", key, show(arg))}
 }
 
 // sameNumber compares by value: 1, 1.0 and 1e0 are the same. Integers are compared to the last digit.

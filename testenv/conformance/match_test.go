@@ -98,7 +98,8 @@ func TestCheck(t *testing.T) {
 		{`{"run":"1","resultLength":3}`, `{"result":"a😀"}`, ``},
 		{`{"run":"1","resultLength":3}`, `{"result":"a"}`, `$.result.length: got 1, want 3`},
 		{`{"run":"1","resultLength":0}`, `{}`, `$.result: got nothing, want a text of length 0`},
-		{`{"run":"1","expect":{"status":"completed"},"resultLength":1}`, `{"status":"error"}`, `$.status: got "error", want "completed"`},
+		{`{"run":"1","expect":{"status":"completed"},"resultLength":1}`, `{"status":"error"}`,
+			`$.status: got "error", want "completed"`},
 	} {
 		t.Run(tc.step, func(t *testing.T) {
 			s, err := decodeStep(nil, []byte(tc.step))

@@ -52,13 +52,15 @@ func fixtureTools() []server.ServerTool {
 	}
 	structured := map[string]int{"a": 1}
 	return []server.ServerTool{
-		answers("list-prs", mcp.CallToolResult{Content: []mcp.Content{text(`[{"n":1}]`)}}, mcp.WithDescription("List pull requests")),
+		answers("list-prs", mcp.CallToolResult{Content: []mcp.Content{text(`[{"n":1}]`)}},
+			mcp.WithDescription("List pull requests")),
 		{Tool: mcp.NewTool("txt"), Handler: txt},
 		answers("err", mcp.CallToolResult{
 			IsError: true, StructuredContent: structured, Content: []mcp.Content{text("line1"), image, text("line2")},
 		}),
 		answers("err0", mcp.CallToolResult{IsError: true, Content: []mcp.Content{}}),
-		answers("structured", mcp.CallToolResult{StructuredContent: structured, Content: []mcp.Content{text("ignored")}}),
+		answers("structured",
+			mcp.CallToolResult{StructuredContent: structured, Content: []mcp.Content{text("ignored")}}),
 		answers("mixed", mcp.CallToolResult{Content: []mcp.Content{text("text"), image}}),
 		answers("empty", mcp.CallToolResult{Content: []mcp.Content{}}),
 		answers("compat", mcp.CallToolResult{}), // see compat

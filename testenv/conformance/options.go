@@ -50,7 +50,8 @@ func decodeOptions(under rawOptions, text json.RawMessage) (rawOptions, error) {
 func (r rawOptions) decode() options {
 	o := options{Conns: []string{"store"}}
 	for key, into := range map[string]any{
-		"conns": &o.Conns, "timeout": &o.Timeout, "maxExecutions": &o.MaxExecutions, "name": &o.Name, "transform": &o.Transform,
+		"conns": &o.Conns, "timeout": &o.Timeout, "maxExecutions": &o.MaxExecutions, "name": &o.Name,
+		"transform": &o.Transform,
 	} {
 		if value, ok := r[key]; ok {
 			_ = json.Unmarshal(value, into) // its type was checked

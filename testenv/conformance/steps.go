@@ -141,7 +141,10 @@ func (s *run) approveIfPaused(ctx context.Context, st step) (any, error) {
 }
 
 func (s *run) approveTwice(ctx context.Context, _ step) (any, error) {
-	return together(2, func(int) (signals.Outcome, error) { return s.client.Approve(ctx, s.current, signals.Approve{}) })
+	return together(2, func(int) (signals.Outcome,
+		error) {
+		return s.client.Approve(ctx, s.current, signals.Approve{})
+	})
 }
 
 func (s *run) reject(ctx context.Context, st step) (any, error) {
@@ -232,7 +235,8 @@ func (s *run) listsAreCurrent(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		listed, err := s.client.Executions(ctx, codemode.ListOptions{Limit: len(s.started[s.clientFor]), Status: r.Status})
+		listed, err := s.client.Executions(ctx,
+			codemode.ListOptions{Limit: len(s.started[s.clientFor]), Status: r.Status})
 		if err != nil || !contains(listed, id) {
 			return false, err
 		}

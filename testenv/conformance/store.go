@@ -105,20 +105,25 @@ func (s *store) namespace() connectors.Connector {
 			m.Class, m.RequiresApproval = write, true
 		}),
 		with(s.method("bad_revert", "Write whose undo fails.", publish), func(m *connectors.Method) {
-			m.Class, m.Revert = write, func(connectors.Context, json.RawMessage, json.RawMessage) error { return errors.New("undo failed") }
+			m.Class, m.Revert = write,
+				func(connectors.Context, json.RawMessage, json.RawMessage) error { return errors.New("undo failed") }
 		}),
-		with(s.method("fresh", "Counter read, never stored.", s.fresh), func(m *connectors.Method) { m.Reexecute = true }),
-		s.method("bytes", "Binary.", func(connectors.Context, json.RawMessage) (any, error) { return []byte{1, 2, 3}, nil }),
+		with(s.method("fresh", "Counter read, never stored.", s.fresh),
+			func(m *connectors.Method) { m.Reexecute = true }),
+		s.method("bytes", "Binary.",
+			func(connectors.Context, json.RawMessage) (any, error) { return []byte{1, 2, 3}, nil }),
 		s.method("big", "A long string.", longText),
 		s.method("whoami", "Execution id.", whoami),
-		s.method("nothing", "Returns nothing.", func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }),
+		s.method("nothing", "Returns nothing.",
+			func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }),
 		s.method("odd", "Odd values.", odd),
 		s.method("boom", "Always throws.", fails("kaput")),
 		s.method("flaky", "Throws the first time.", s.flaky),
 		s.method("slow", "Waits, then returns.", s.slow),
 		s.method("echo", "Echo.", s.echo),
 		s.method("type_of", "Host-side type.", typeOf),
-		s.method("dash-name", "A tool with a dash.", func(connectors.Context, json.RawMessage) (any, error) { return "dashed", nil }),
+		s.method("dash-name", "A tool with a dash.",
+			func(connectors.Context, json.RawMessage) (any, error) { return "dashed", nil }),
 		s.method("boom_str", "Throws a string.", fails("kaput")),
 		s.method("typeOf", "Host-side view of the args.", typeOf),
 	)

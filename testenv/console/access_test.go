@@ -37,7 +37,8 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	p := d.tab("/")
 	p.wait(".card")
 	for _, scheme := range []string{"light", "dark"} {
-		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}}
 		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media)
 		require.NoError(t, err)
 		for _, page := range []string{"/", "/executions", path, path + "/calls/0", "/snippets", "/nothing"} {

@@ -65,7 +65,8 @@ func TestEditChangesTheEffect(t *testing.T) {
 	r := d.ended(o.ExecutionID)
 	require.Equal(t, signals.Completed, r.Status, r.Error)
 	require.Len(t, d.lab.list(), 1)
-	require.JSONEq(t, `{"to":"Bob","amount":9,"memo":"corrected","api_token":"k-1","address":{"city":"Köln"}}`, strings.TrimPrefix(d.lab.list()[0], "pay "))
+	require.JSONEq(t, `{"to":"Bob","amount":9,"memo":"corrected","api_token":"k-1","address":{"city":"Köln"}}`,
+		strings.TrimPrefix(d.lab.list()[0], "pay "))
 }
 
 func TestRejectWithReasonAndBatch(t *testing.T) {
@@ -170,7 +171,8 @@ func TestNoRequestsElsewhereAndNoErrors(t *testing.T) {
 	p := d.tab("/")
 	var problems, hosts []string
 	listen(p, &problems, &hosts)
-	for _, path := range []string{"/", "/executions", "/snippets", "/executions/" + d.runtime + "/" + o.ExecutionID, "/executions/" + d.runtime + "/" + o.ExecutionID + "/calls/1"} {
+	for _, path := range []string{"/", "/executions", "/snippets", "/executions/" + d.runtime + "/" + o.ExecutionID,
+		"/executions/" + d.runtime + "/" + o.ExecutionID + "/calls/1"} {
 		p.open(path)
 		p.wait("h1")
 		p.until("document.readyState === 'complete'")
@@ -182,7 +184,8 @@ func TestNoRequestsElsewhereAndNoErrors(t *testing.T) {
 }
 
 func TestViewerLooksButDoesNotDecide(t *testing.T) {
-	tokens, err := console.ParseTokens([]byte(`[{name: ada@example.com, role: approver, token: approver-token-0123456789}, {name: vic, role: viewer, token: viewer-token-0123456789abc}]`))
+	tokens, err := console.ParseTokens(
+		[]byte(`[{name: ada@example.com, role: approver, token: approver-token-0123456789}, {name: vic, role: viewer, token: viewer-token-0123456789abc}]`))
 	require.NoError(t, err)
 	d := open(t, console.Options{Tokens: tokens})
 	o := d.pause(payOnce)
@@ -194,7 +197,8 @@ func TestViewerLooksButDoesNotDecide(t *testing.T) {
 	p.click("form button.yes")
 	p.wait(".card")
 	require.Zero(t, eval[int](p, `document.querySelectorAll("[data-act], input[name=item], #tray").length`))
-	status := eval[int](p, `(async () => (await fetch("/decide", {method: "POST", body: new URLSearchParams({csrf: document.querySelector("meta[name=csrf]").content, action: "approve", item: document.querySelector(".card").dataset.key})})).status)()`)
+	status := eval[int](p,
+		`(async () => (await fetch("/decide", {method: "POST", body: new URLSearchParams({csrf: document.querySelector("meta[name=csrf]").content, action: "approve", item: document.querySelector(".card").dataset.key})})).status)()`)
 	require.Equal(t, 403, status)
 	a := d.tab("/")
 	a.set("#token", "approver-token-0123456789")
@@ -225,7 +229,8 @@ func TestExecutionPageTellsTheStory(t *testing.T) {
 	for _, want := range []string{"Pass 1", "Console output", "paid", "Result"} {
 		p.sees(want)
 	}
-	require.Contains(t, eval[string](p, `document.querySelector(".facts a").href`), "http://127.0.0.1:8233/namespaces/default/workflows/codemode%2F"+d.runtime+"%2F"+o.ExecutionID)
+	require.Contains(t, eval[string](p, `document.querySelector(".facts a").href`),
+		"http://127.0.0.1:8233/namespaces/default/workflows/codemode%2F"+d.runtime+"%2F"+o.ExecutionID)
 }
 
 func TestUnknownOutcomesAndResultsOfPeople(t *testing.T) {
@@ -248,7 +253,8 @@ func TestUnknownOutcomesAndResultsOfPeople(t *testing.T) {
 }
 
 func TestTwoPeopleHaveToApprove(t *testing.T) {
-	tokens, err := console.ParseTokens([]byte("[{name: ada, role: approver, token: approver-token-0123456789}, {name: grace, role: approver, token: another-token-0123456789}]"))
+	tokens, err := console.ParseTokens([]byte("[{name: ada, role: approver, token: approver-token-0123456789}, " +
+		"{name: grace, role: approver, token: another-token-0123456789}]"))
 	require.NoError(t, err)
 	d := open(t, console.Options{Tokens: tokens})
 	o := d.pause(`return await bank.vault({ open: true })`)
@@ -265,7 +271,8 @@ func TestTwoPeopleHaveToApprove(t *testing.T) {
 	enter("another-token-0123456789").sees("Nothing waits for you")
 	r := d.ended(o.ExecutionID)
 	require.Equal(t, signals.Completed, r.Status, r.Error)
-	require.Equal(t, []string{"ada", "grace"}, []string{r.Log[0].Decisions[0].AssertedBy, r.Log[0].Decisions[1].AssertedBy})
+	require.Equal(t, []string{"ada", "grace"},
+		[]string{r.Log[0].Decisions[0].AssertedBy, r.Log[0].Decisions[1].AssertedBy})
 }
 
 func TestRollback(t *testing.T) {
@@ -305,7 +312,8 @@ const [a, b] = await Promise.all([
   bank.pay({ to: "Stanisław Lem", amount: 120, lines: ["one", "two"], address: { city: "Kraków", zip: "30-001" } }),
 ]);
 return { a, b };`)
-	d.pause(`return await bank.post({ text: ` + "`" + strings.Repeat("A long text to read before one decides. ", 30) + "`" + `, to: ["a@example.com", "b@example.com"] })`)
+	d.pause(`return await bank.post({ text: ` + "`" + strings.Repeat("A long text to read before one decides. ", 30) +
+		"`" + `, to: ["a@example.com", "b@example.com"] })`)
 	done := d.pause(payOnce)
 	_, err := d.client.Approve(d.context(), done.ExecutionID, signals.Approve{By: "grace"})
 	require.NoError(t, err)
@@ -313,11 +321,13 @@ return { a, b };`)
 	p.until("document.querySelectorAll('.card').length === 3")
 	pages := map[string]string{
 		"inbox": "/", "executions": "/executions", "paused": "/executions/" + d.runtime + "/" + o.ExecutionID,
-		"done": "/executions/" + d.runtime + "/" + done.ExecutionID, "edit": "/executions/" + d.runtime + "/" + o.ExecutionID + "/calls/4",
+		"done": "/executions/" + d.runtime + "/" + done.ExecutionID,
+		"edit": "/executions/" + d.runtime + "/" + o.ExecutionID + "/calls/4",
 	}
 	for _, scheme := range []string{"light", "dark"} {
 		for size, width := range map[string]int64{"wide": 1280, "phone": 390} {
-			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+				Value: scheme}}}
 			_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media)
 			require.NoError(t, err)
 			for name, path := range pages {
@@ -327,7 +337,8 @@ return { a, b };`)
 				if name == "inbox" && size == "wide" {
 					p.run(`document.querySelector(".card input").click(); document.querySelectorAll(".card")[1].focus()`)
 				}
-				require.False(t, eval[bool](p, "document.documentElement.scrollWidth > innerWidth"), "%s does not fit on %s", name, size)
+				require.False(t, eval[bool](p, "document.documentElement.scrollWidth > innerWidth"),
+					"%s does not fit on %s", name, size)
 				picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 				require.NoError(t, err)
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-"+size+"-"+scheme+".png"), picture, 0o644))
@@ -343,7 +354,8 @@ func TestFiveHundred(t *testing.T) {
 	}
 	d := open(t, console.Options{})
 	for n := range 100 {
-		_, err := d.client.Execute(d.context(), fmt.Sprintf(`await Promise.all([1, 2, 3, 4, 5].map((i) => bank.post({ n: %d, i, text: "Please read this before you decide." })))`, n),
+		_, err := d.client.Execute(d.context(),
+			fmt.Sprintf(`await Promise.all([1, 2, 3, 4, 5].map((i) => bank.post({ n: %d, i, text: "Please read this before you decide." })))`, n),
 			codemode.ExecuteOptions{NoWait: true, Purpose: fmt.Sprintf("Batch %d", n)})
 		require.NoError(t, err)
 	}

@@ -75,7 +75,8 @@ func startBrowser() (stop func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WindowSize(1280, 900),
 		chromedp.Flag("disable-dev-shm-usage", true))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, closeBrowser := chromedp.NewContext(allocator)
@@ -89,7 +90,8 @@ func startBrowser() (stop func(), err error) {
 }
 
 func findBrowser() (string, error) {
-	names := []string{os.Getenv("CODEMODE_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
+	names := []string{os.Getenv("CODEMODE_CHROMIUM"), "chromium", "chromium-browser", "google-chrome",
+		"google-chrome-stable", "headless-shell"}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path, nil
@@ -138,7 +140,8 @@ const paySchema = `{"type":"object","properties":{
 
 func (l *lab) connector() connectors.Connector {
 	pay := connectors.Method{
-		Name: "pay", Description: "Pay an amount.", Class: connectors.Write, RequiresApproval: true, InputSchema: json.RawMessage(paySchema),
+		Name: "pay", Description: "Pay an amount.", Class: connectors.Write, RequiresApproval: true,
+		InputSchema: json.RawMessage(paySchema),
 		Execute: func(_ connectors.Context, args json.RawMessage) (any, error) {
 			l.record("pay " + string(args))
 			return map[string]any{"paid": true, "args": json.RawMessage(args)}, nil
@@ -160,7 +163,8 @@ func (l *lab) connector() connectors.Connector {
 		Execute: func(_ connectors.Context, args json.RawMessage) (any, error) { return args, nil },
 	}
 	wire := connectors.Method{
-		Name: "wire", Description: "Is cut off the first time.", Class: connectors.Write, Policy: connectors.Policy{AskWhenUnknown: true},
+		Name: "wire", Description: "Is cut off the first time.", Class: connectors.Write,
+		Policy: connectors.Policy{AskWhenUnknown: true},
 		Execute: func(c connectors.Context, args json.RawMessage) (any, error) {
 			l.record("wire " + c.IdempotencyKey)
 			if len(l.list()) == 1 {
@@ -169,7 +173,8 @@ func (l *lab) connector() connectors.Connector {
 			return "wired", nil
 		},
 	}
-	ask := connectors.Method{Name: "ask", Description: "Ask a person.", Policy: connectors.Policy{ResolvedByClient: true}}
+	ask := connectors.Method{Name: "ask", Description: "Ask a person.",
+		Policy: connectors.Policy{ResolvedByClient: true}}
 	vault := post
 	vault.Name, vault.Approvals = "vault", 2
 	return connectors.New("bank", "A bank.", pay, post, read, wire, ask, vault)
@@ -373,7 +378,10 @@ func (d *desk) request(method, path, body string, header map[string]string) (int
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
-	answer, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+	answer, err := (&http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(r)
 	require.NoError(d.t, err)
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)

@@ -27,7 +27,8 @@ func (e *environment) demo(ctx context.Context, o options) error {
 	defer closeClient()
 	say("The program that a model might write:")
 	fmt.Println(indent(demoProgram))
-	outcome, err := c.Execute(ctx, demoProgram, codemode.ExecuteOptions{Purpose: "File follow-ups for the most discussed bugs"})
+	outcome, err := c.Execute(ctx, demoProgram,
+		codemode.ExecuteOptions{Purpose: "File follow-ups for the most discussed bugs"})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,8 @@ func (e *environment) showPause(o signals.Outcome) {
 		fmt.Printf("    #%d %s.%s %s\n", a.Seq, a.Connector, a.Method, a.Args)
 	}
 	if url := e.server.UIURL(); url != "" {
-		fmt.Printf("\n    in the Web UI: %s/namespaces/default/workflows/%s\n", url, strings.ReplaceAll(signals.WorkflowID("default", o.ExecutionID), "/", "%2F"))
+		fmt.Printf("\n    in the Web UI: %s/namespaces/default/workflows/%s\n", url,
+			strings.ReplaceAll(signals.WorkflowID("default", o.ExecutionID), "/", "%2F"))
 	}
 }
 
@@ -86,12 +88,14 @@ func (e *environment) crash(ctx context.Context) error {
 	return nil
 }
 
-func (e *environment) decide(ctx context.Context, c *codemode.Client, o signals.Outcome, yes bool) (signals.Outcome, error) {
+func (e *environment) decide(ctx context.Context, c *codemode.Client, o signals.Outcome, yes bool) (signals.Outcome,
+	error) {
 	if yes {
 		say("Approving (--yes).")
 	} else if !ask(ctx, fmt.Sprintf("Approve these %d calls? [y/N] ", len(o.Pending))) {
 		seq := o.Pending[0].Seq
-		if _, err := c.Reject(ctx, o.ExecutionID, signals.Reject{Seq: &seq, Reason: "refused at the terminal", By: "demo"}); err != nil {
+		if _, err := c.Reject(ctx, o.ExecutionID,
+			signals.Reject{Seq: &seq, Reason: "refused at the terminal", By: "demo"}); err != nil {
 			return o, err
 		}
 		return c.Wait(ctx, o.ExecutionID, 0)

@@ -45,7 +45,8 @@ func TestDemo(t *testing.T) {
 	require.NoError(t, w.Close())
 	transcript := <-done
 	require.NoError(t, err, transcript)
-	for _, want := range []string{"ready temporal=127.0.0.1:", " console=http://127.0.0.1:", "is paused", "Killed the worker (kill -9", "is completed after 3 passes", "tracker: 2 issues created"} {
+	for _, want := range []string{"ready temporal=127.0.0.1:", " console=http://127.0.0.1:", "is paused",
+		"Killed the worker (kill -9", "is completed after 3 passes", "tracker: 2 issues created"} {
 		require.Contains(t, transcript, want)
 	}
 }

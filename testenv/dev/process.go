@@ -56,7 +56,8 @@ func (e *environment) startWorker(ctx context.Context) error {
 		return err
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), roleVariable+"="+roleWorker, configVar+"="+e.config, "TEMPORAL_ADDRESS="+e.server.Address())
+	cmd.Env = append(os.Environ(), roleVariable+"="+roleWorker, configVar+"="+e.config,
+		"TEMPORAL_ADDRESS="+e.server.Address())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -122,7 +122,8 @@ func unpack(archive, into string, wanted func(name string) bool) error {
 		if header.Typeflag != tar.TypeReg || !wanted(name) || !filepath.IsLocal(name) {
 			continue
 		}
-		if err := write(filepath.Join(into, filepath.FromSlash(strings.TrimPrefix(name, "package/"))), files); err != nil {
+		if err := write(filepath.Join(into, filepath.FromSlash(strings.TrimPrefix(name, "package/"))),
+			files); err != nil {
 			return err
 		}
 	}

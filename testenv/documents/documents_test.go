@@ -117,7 +117,8 @@ func TestOnlyWhatIsWantedIsUnpacked(t *testing.T) {
 	require.Equal(t, []string{file}, names)
 }
 
-// noModules is an empty module cache. What this machine has of modules serves as a proxy, so that nothing is fetched twice.
+// noModules is an empty module cache. What this machine has of modules serves as a proxy, so that nothing is fetched
+// twice.
 func noModules(t *testing.T) {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()

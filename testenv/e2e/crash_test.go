@@ -32,7 +32,8 @@ func TestKilledInAPass(t *testing.T) {
 
 // recorded: history has the result of an activity.
 func (b *bench) recorded(id, activityID string) bool {
-	h, err := history.Read(b.context(), shared.client, converter.GetDefaultDataConverter(), signals.WorkflowID(b.runtime, id), "")
+	h, err := history.Read(b.context(), shared.client, converter.GetDefaultDataConverter(),
+		signals.WorkflowID(b.runtime, id), "")
 	require.NoError(b.t, err)
 	_, err = h.Source(activityID)
 	return err == nil

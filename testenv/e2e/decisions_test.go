@@ -47,7 +47,8 @@ func TestUnknownOutcomeIsRetried(t *testing.T) {
 
 func TestUnknownOutcomeIsResolved(t *testing.T) {
 	b, id := killedInAsk(t, askedWrite)
-	o, err := b.client.Resolve(b.context(), id, signals.Resolve{Seq: 0, Result: json.RawMessage(`"looked it up"`), By: "ada"})
+	o, err := b.client.Resolve(b.context(),
+		id, signals.Resolve{Seq: 0, Result: json.RawMessage(`"looked it up"`), By: "ada"})
 	require.NoError(t, err)
 	b.completed(`"looked it up"`, o)
 	require.Len(t, b.lab.effects("write_asked"), 1)
@@ -62,7 +63,8 @@ func TestUnknownOutcomeIsRejected(t *testing.T) {
 	require.True(t, ok)
 	b.completed(`"OutcomeUnknown"`, b.wait(id))
 	call := b.show(id).Log[0]
-	require.Equal(t, []any{signals.Errored, signals.OutcomeUnknown, "ada"}, []any{call.State, call.ErrorName, call.DecidedBy})
+	require.Equal(t, []any{signals.Errored, signals.OutcomeUnknown, "ada"},
+		[]any{call.State, call.ErrorName, call.DecidedBy})
 }
 
 func TestUnknownOutcomeIsRejectedForGood(t *testing.T) {
@@ -71,7 +73,8 @@ func TestUnknownOutcomeIsRejectedForGood(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	call := b.show(id).Log[0]
-	require.Equal(t, []any{signals.Errored, signals.OutcomeUnknown}, []any{call.State, call.ErrorName}, "it may have taken effect")
+	require.Equal(t, []any{signals.Errored, signals.OutcomeUnknown}, []any{call.State, call.ErrorName},
+		"it may have taken effect")
 	b.healthy(id)
 }
 
@@ -84,9 +87,11 @@ func TestClientsResolveCalls(t *testing.T) {
 	b.worker()
 	o := b.run(`const c = await client.pick({of: ['red', 'blue']}); await lab.write({name: c.color}); return c`)
 	require.Equal(t, []any{signals.Paused, "client"}, []any{o.Status, o.Pending[0].Resolution})
-	require.Equal(t, "client.pick (seq 0) waits for its result: send resolve or reject.", b.approve(o.ExecutionID, signals.Approve{}).Error)
+	require.Equal(t, "client.pick (seq 0) waits for its result: send resolve or reject.",
+		b.approve(o.ExecutionID, signals.Approve{}).Error)
 	resolve := func(result string) signals.Outcome {
-		o, err := b.client.Resolve(b.context(), o.ExecutionID, signals.Resolve{Seq: 0, Result: json.RawMessage(result), By: "ada"})
+		o, err := b.client.Resolve(b.context(), o.ExecutionID,
+			signals.Resolve{Seq: 0, Result: json.RawMessage(result), By: "ada"})
 		require.NoError(t, err)
 		return o
 	}
@@ -105,10 +110,12 @@ func TestTwoPeopleApprove(t *testing.T) {
 	b.worker()
 	o := b.run(`return await lab.ask({name: 'a'})`)
 	require.Equal(t, 2, o.Pending[0].ApprovalsNeeded)
-	require.Contains(t, b.approve(o.ExecutionID, signals.Approve{}).Error, "needs the approval of 2 people: say who approves")
+	require.Contains(t, b.approve(o.ExecutionID, signals.Approve{}).Error,
+		"needs the approval of 2 people: say who approves")
 	one := b.approve(o.ExecutionID, signals.Approve{By: "ada"})
 	require.Equal(t, []any{signals.Paused, []string{"ada"}}, []any{one.Status, one.Pending[0].ApprovedBy})
-	require.Contains(t, b.approve(o.ExecutionID, signals.Approve{By: "ada"}).Error, "ada has approved lab.ask (seq 0) already")
+	require.Contains(t, b.approve(o.ExecutionID, signals.Approve{By: "ada"}).Error,
+		"ada has approved lab.ask (seq 0) already")
 	require.Empty(t, b.lab.effects("ask"))
 
 	edited := b.approve(o.ExecutionID, signals.Approve{By: "bob", Args: json.RawMessage(`{"name":"b"}`)})
@@ -116,12 +123,14 @@ func TestTwoPeopleApprove(t *testing.T) {
 	require.NotEqual(t, o.Pending[0].ArgsDigest, edited.Pending[0].ArgsDigest)
 	stale := b.approve(o.ExecutionID, signals.Approve{By: "ada", Seqs: []int{0}, ArgsDigest: o.Pending[0].ArgsDigest})
 	require.Contains(t, stale.Error, "is stale")
-	done := b.approve(o.ExecutionID, signals.Approve{By: "ada", Seqs: []int{0}, ArgsDigest: edited.Pending[0].ArgsDigest})
+	done := b.approve(o.ExecutionID,
+		signals.Approve{By: "ada", Seqs: []int{0}, ArgsDigest: edited.Pending[0].ArgsDigest})
 	b.completed(`"b"`, done)
 	require.Len(t, b.lab.effects("ask"), 1)
 	call := b.show(o.ExecutionID).Log[0]
 	require.Len(t, call.Decisions, 3)
-	require.Equal(t, []string{"ada", "bob", "ada"}, []string{call.Decisions[0].By, call.Decisions[1].By, call.Decisions[2].By})
+	require.Equal(t, []string{"ada", "bob", "ada"},
+		[]string{call.Decisions[0].By, call.Decisions[1].By, call.Decisions[2].By})
 	require.JSONEq(t, `{"name":"b"}`, string(call.EditedArgs))
 }
 
@@ -133,10 +142,12 @@ func TestApprovedForTheRestOfTheExecution(t *testing.T) {
 		return both`)
 	require.Len(t, o.Pending, 3)
 	b.approve(o.ExecutionID, signals.Approve{Seqs: []int{2}, By: "bob"})
-	b.completed(`["a","b","other","c","d"]`, b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, By: "ada", Always: true}))
+	b.completed(`["a","b","other","c","d"]`,
+		b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, By: "ada", Always: true}))
 	log := b.show(o.ExecutionID).Log
 	for _, seq := range []int{1, 3, 4} {
-		require.Equal(t, []any{"ada", true}, []any{log[seq].DecidedBy, log[seq].Decisions[0].Remembered}, "call %d", seq)
+		require.Equal(t, []any{"ada", true}, []any{log[seq].DecidedBy, log[seq].Decisions[0].Remembered}, "call %d",
+			seq)
 	}
 	require.False(t, log[0].Decisions[0].Remembered)
 	require.Len(t, b.lab.effects("ask"), 4)
@@ -153,11 +164,13 @@ func TestSeveralDecisionsInOneMessage(t *testing.T) {
 	reject := func(seq *int) signals.OneDecision {
 		return signals.OneDecision{Reject: &signals.Reject{Seq: seq, Continue: true, By: "ada"}}
 	}
-	v, err := b.client.Decide(b.context(), o.ExecutionID, signals.Approve{Decisions: signals.Mixed{approve(0), reject(&nine)}})
+	v, err := b.client.Decide(b.context(), o.ExecutionID,
+		signals.Approve{Decisions: signals.Mixed{approve(0), reject(&nine)}})
 	require.NoError(t, err)
 	require.Contains(t, v.Error, "Call 9")
 	require.Len(t, b.wait(o.ExecutionID).Pending, 3, "either all apply or none")
-	v, err = b.client.Decide(b.context(), o.ExecutionID, signals.Reject{Decisions: signals.Mixed{approve(0, 2), reject(&one)}})
+	v, err = b.client.Decide(b.context(), o.ExecutionID,
+		signals.Reject{Decisions: signals.Mixed{approve(0, 2), reject(&one)}})
 	require.NoError(t, err)
 	require.True(t, v.Accepted, v.Error)
 	done, err := b.client.Wait(b.context(), o.ExecutionID, v.Pass)
@@ -199,7 +212,8 @@ func TestRetryLimitsOfAMethod(t *testing.T) {
 	require.Equal(t, []int{1, 5, 3}, []int{o.Calls[0].Attempts, o.Calls[1].Attempts, o.Calls[2].Attempts})
 }
 
-func retrying(tries map[string]int, name string, class connectors.Class, limits connectors.RetryLimits) connectors.Method {
+func retrying(tries map[string]int, name string, class connectors.Class,
+	limits connectors.RetryLimits) connectors.Method {
 	return connectors.Method{Name: name, Class: class, Policy: connectors.Policy{Retry: limits},
 		Execute: func(connectors.Context, json.RawMessage) (any, error) {
 			tries[name]++
@@ -211,16 +225,18 @@ func TestRetryPolicy(t *testing.T) {
 	b := setUp(t)
 	tries := map[string]int{}
 	method := func(name string, class connectors.Class, err func() error) connectors.Method {
-		return connectors.Method{Name: name, Class: class, Execute: func(connectors.Context, json.RawMessage) (any, error) {
-			tries[name]++
-			return nil, err()
-		}}
+		return connectors.Method{Name: name, Class: class,
+			Execute: func(connectors.Context, json.RawMessage) (any, error) {
+				tries[name]++
+				return nil, err()
+			}}
 	}
 	other := func() error { return errPlain }
 	unknown := func() error { return &connectors.OutcomeUnknownError{Err: errPlain} }
 	b.options.Connectors = append(b.options.Connectors, connectors.New("shop", "",
 		method("other", connectors.Write, other), method("lost_put", connectors.Idempotent, unknown),
-		method("lost_write", connectors.Write, unknown), method("panics", connectors.Write, other), method("greedy", connectors.Write, other),
+		method("lost_write", connectors.Write, unknown), method("panics", connectors.Write, other),
+		method("greedy", connectors.Write, other),
 		retrying(tries, "refused", connectors.Write, connectors.RetryLimits{}),
 	))
 	b.options.RetryPolicy = func(_ context.Context, f connectors.FailedAttempt) connectors.RetryDecision {
@@ -237,7 +253,8 @@ func TestRetryPolicy(t *testing.T) {
 	require.Equal(t, signals.Completed, o.Status, o.Error)
 	var messages []string
 	require.NoError(t, json.Unmarshal(o.Result, &messages))
-	require.Equal(t, map[string]int{"other": 4, "lost_put": 4, "lost_write": 1, "panics": 1, "greedy": 1, "refused": 1}, tries)
+	require.Equal(t, map[string]int{"other": 4, "lost_put": 4, "lost_write": 1, "panics": 1, "greedy": 1, "refused": 1},
+		tries)
 	require.Equal(t, "Error: plain", messages[0])
 	require.Contains(t, messages[2], "OutcomeUnknown: The outcome of shop.lost_write is unknown")
 	require.Contains(t, messages[3], "the retry policy panicked: oh")

@@ -64,7 +64,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var quiet = sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError + 1})))
+var quiet = sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr,
+	&slog.HandlerOptions{Level: slog.LevelError + 1})))
 
 func dial(address string) client.Client {
 	c, err := client.Dial(client.Options{HostPort: address, Logger: quiet})
@@ -110,7 +111,8 @@ type bench struct {
 // setUp gives the test a runtime of its own, without a worker yet.
 func setUp(t *testing.T) *bench {
 	t.Parallel()
-	b := &bench{t: t, lab: &lab{dir: t.TempDir(), name: "first"}, address: shared.server.Address(), temporal: shared.client}
+	b := &bench{t: t, lab: &lab{dir: t.TempDir(), name: "first"}, address: shared.server.Address(),
+		temporal: shared.client}
 	b.runtime = strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-"))
 	b.client = b.clientFor(shared.client)
 	b.options = codemodeworker.Options{Runtime: b.runtime, Connectors: []connectors.Connector{b.lab.connector()}}
@@ -149,7 +151,8 @@ func (b *bench) worker() *codemodeworker.Worker {
 // process starts a worker in a process of its own.
 func (b *bench) process(name string) *os.Process {
 	b.t.Helper()
-	config, _ := json.Marshal(childConfig{Address: b.address, Runtime: b.runtime, Dir: b.lab.dir, Name: name, LocalPass: b.options.LocalPass})
+	config, _ := json.Marshal(childConfig{Address: b.address, Runtime: b.runtime, Dir: b.lab.dir, Name: name,
+		LocalPass: b.options.LocalPass})
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+string(config))
 	cmd.Stderr = os.Stderr
@@ -232,7 +235,8 @@ func (b *bench) completed(want string, o signals.Outcome) {
 func (b *bench) healthy(id string) {
 	b.t.Helper()
 	var history historypb.History
-	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, id), "",
+		false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		require.NoError(b.t, err)
@@ -246,7 +250,8 @@ func (b *bench) healthy(id string) {
 	b.keep(&history)
 }
 
-// keep writes a test's history, if it is not large, where CODEMODE_WRITE_HISTORIES says, for the replay tests of package workflows.
+// keep writes a test's history, if it is not large, where CODEMODE_WRITE_HISTORIES says, for the replay tests of
+// package workflows.
 func (b *bench) keep(history *historypb.History) {
 	dir := os.Getenv("CODEMODE_WRITE_HISTORIES")
 	if dir == "" {

@@ -31,7 +31,8 @@ func (l *lab) connector() connectors.Connector {
 	return connectors.New("lab", "Methods of the end-to-end tests.",
 		l.method("read", connectors.Read, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("read_name", connectors.Read, func(connectors.Context, labArgs) (any, error) { return l.name, nil }),
-		l.method("big", connectors.Read, func(_ connectors.Context, a labArgs) (any, error) { return strings.Repeat("é", a.Size), nil }),
+		l.method("big", connectors.Read,
+			func(_ connectors.Context, a labArgs) (any, error) { return strings.Repeat("é", a.Size), nil }),
 		l.method("flaky", connectors.Read, l.flaky),
 		l.method("write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("flaky_write", connectors.Write, l.flaky),
@@ -39,9 +40,11 @@ func (l *lab) connector() connectors.Connector {
 			return nil, errors.New(strings.Repeat("é", a.Size))
 		}),
 		l.method("late_write", connectors.Write, l.late),
-		l.method("put", connectors.Idempotent, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
+		l.method("put", connectors.Idempotent,
+			func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.undoable(l.asked("write_asked")),
-		l.undoable(l.method("make", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })),
+		l.undoable(l.method("make", connectors.Write,
+			func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil })),
 		l.undoable(l.asking("make_asking")),
 		l.asking("ask"),
 	)
@@ -91,22 +94,24 @@ func (l *lab) late(_ connectors.Context, a labArgs) (any, error) {
 	return a.Name, nil
 }
 
-func (l *lab) method(name string, class connectors.Class, do func(connectors.Context, labArgs) (any, error)) connectors.Method {
-	return connectors.Method{Name: name, Class: class, Execute: func(c connectors.Context, raw json.RawMessage) (any, error) {
-		var a labArgs
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &a); err != nil {
+func (l *lab) method(name string, class connectors.Class,
+	do func(connectors.Context, labArgs) (any, error)) connectors.Method {
+	return connectors.Method{Name: name, Class: class,
+		Execute: func(c connectors.Context, raw json.RawMessage) (any, error) {
+			var a labArgs
+			if len(raw) > 0 {
+				if err := json.Unmarshal(raw, &a); err != nil {
+					return nil, err
+				}
+			}
+			if class != connectors.Read || name == "flaky" || a.Gate != "" {
+				l.record(fmt.Sprintf("%s %s %s", strings.TrimSuffix(name, "_write"), a.Name, c.IdempotencyKey))
+			}
+			if err := l.wait(c, a.Gate); err != nil {
 				return nil, err
 			}
-		}
-		if class != connectors.Read || name == "flaky" || a.Gate != "" {
-			l.record(fmt.Sprintf("%s %s %s", strings.TrimSuffix(name, "_write"), a.Name, c.IdempotencyKey))
-		}
-		if err := l.wait(c, a.Gate); err != nil {
-			return nil, err
-		}
-		return do(c, a)
-	}}
+			return do(c, a)
+		}}
 }
 
 func (l *lab) wait(c connectors.Context, gate string) error {

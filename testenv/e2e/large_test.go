@@ -144,7 +144,8 @@ func TestEncryptedHistory(t *testing.T) {
 	require.ErrorContains(t, err, "set CODEMODE_ENCRYPTION_KEYS")
 	b.eventually("a list shows what it cannot read", func() bool {
 		list, err := keyless.Executions(b.context(), codemode.ListOptions{Status: signals.Completed})
-		return err == nil && len(list) == 1 && list[0].ID == o.ExecutionID && strings.Contains(list[0].Error, "set CODEMODE_ENCRYPTION_KEYS")
+		return err == nil && len(list) == 1 && list[0].ID == o.ExecutionID &&
+			strings.Contains(list[0].Error, "set CODEMODE_ENCRYPTION_KEYS")
 	})
 }
 
@@ -155,7 +156,8 @@ func TestOutcomesWithoutCalls(t *testing.T) {
 	brief, err := codemode.NewClient(shared.client, codemode.ClientOptions{Runtime: b.runtime, OmitCalls: true})
 	require.NoError(t, err)
 	const reads = `for (let i = 0; i < 300; i++) await lab.read({name: String(i)}); console.log('read');`
-	for _, code := range []string{reads + "return 1", reads + "throw new Error('no')", reads + "await lab.ask({name: 'a'})"} {
+	for _, code := range []string{reads + "return 1", reads + "throw new Error('no')",
+		reads + "await lab.ask({name: 'a'})"} {
 		whole := b.run(code)
 		o, err := brief.Execute(b.context(), code, codemode.ExecuteOptions{})
 		require.NoError(t, err)
@@ -163,7 +165,8 @@ func TestOutcomesWithoutCalls(t *testing.T) {
 		require.True(t, o.Partial && o.CallsOmitted)
 		require.Empty(t, o.Calls)
 		require.Len(t, o.Pending, len(whole.Pending))
-		require.Equal(t, []any{whole.Status, whole.Result, whole.Error, whole.Logs}, []any{o.Status, o.Result, o.Error, o.Logs})
+		require.Equal(t, []any{whole.Status, whole.Result, whole.Error, whole.Logs},
+			[]any{o.Status, o.Result, o.Error, o.Logs})
 	}
 	o, err := brief.Execute(b.context(), `return await lab.read({name: 'a'})`, codemode.ExecuteOptions{})
 	require.NoError(t, err)
@@ -208,7 +211,8 @@ func TestLargeEditedArguments(t *testing.T) {
 	w.Worker.Stop() // so that one pass is told of them all
 	for seq := range 3 {
 		args := json.RawMessage(`{"name":"` + strings.Repeat("x", 900_000) + `"}`)
-		require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", signals.SignalApprove,
+		require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID),
+			"", signals.SignalApprove,
 			signals.Approve{Seqs: []int{seq}, Args: args, By: "ada"}))
 	}
 	b.worker()
@@ -226,7 +230,8 @@ func TestLargeGivenResult(t *testing.T) {
 	}))
 	b.worker()
 	o := b.run(`return (await client.pick({of: 'é'.repeat(900000)})).length`)
-	done, err := b.client.Resolve(b.context(), o.ExecutionID, signals.Resolve{Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
+	done, err := b.client.Resolve(b.context(), o.ExecutionID,
+		signals.Resolve{Result: json.RawMessage(`"` + strings.Repeat("r", 900_000) + `"`)})
 	require.NoError(t, err)
 	b.completed(`900000`, done)
 }
@@ -235,7 +240,8 @@ func TestLongReasonForManyCalls(t *testing.T) {
 	b := setUp(t)
 	b.worker()
 	o := b.run(`await Promise.all(Array.from({length: 600}, (_, i) => lab.ask({name: String(i)})))`)
-	rejected, err := b.client.Reject(b.context(), o.ExecutionID, signals.Reject{All: true, By: "ada", Reason: strings.Repeat("n", 4000)})
+	rejected, err := b.client.Reject(b.context(), o.ExecutionID,
+		signals.Reject{All: true, By: "ada", Reason: strings.Repeat("n", 4000)})
 	require.NoError(t, err)
 	require.True(t, rejected)
 	record := b.show(o.ExecutionID)

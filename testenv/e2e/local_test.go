@@ -15,7 +15,8 @@ import (
 
 func (b *bench) events(id string) []*historypb.HistoryEvent {
 	var list []*historypb.HistoryEvent
-	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, id), "",
+		false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		require.NoError(b.t, err)
@@ -82,7 +83,8 @@ func TestResultTooLargeForAWorkflowTask(t *testing.T) {
 
 // TestWorkersWithAndWithoutLocalPasses: each kind of worker goes on with what the other began.
 func TestWorkersWithAndWithoutLocalPasses(t *testing.T) {
-	for name, way := range map[string][2]time.Duration{"with to without": {5 * time.Second, -1}, "without to with": {-1, 5 * time.Second}} {
+	for name, way := range map[string][2]time.Duration{"with to without": {5 * time.Second, -1},
+		"without to with": {-1, 5 * time.Second}} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			b := setUp(t)
 			b.options.LocalPass = way[0]
@@ -105,7 +107,8 @@ func TestOneLocalPassInAWorkflowTask(t *testing.T) {
 	o := b.run(`const all = await Promise.all([lab.ask({name: 'x'}), lab.ask({name: 'y'})]); return all`)
 	b.signal(w, syscall.SIGKILL)
 	for _, seq := range []int{0, 1} {
-		err := shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", signals.SignalApprove, signals.Approve{Seqs: []int{seq}})
+		err := shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID),
+			"", signals.SignalApprove, signals.Approve{Seqs: []int{seq}})
 		require.NoError(t, err)
 	}
 	b.process("second")

@@ -32,14 +32,16 @@ func TestPluginOnATeamsWorker(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(c.Close)
 			w := worker.New(c, codemodeworker.TaskQueue(b.runtime), workerOptions)
-			w.RegisterWorkflowWithOptions(func(workflow.Context) (string, error) { return "own", nil }, workflow.RegisterOptions{Name: "own"})
+			w.RegisterWorkflowWithOptions(func(workflow.Context) (string, error) { return "own", nil },
+				workflow.RegisterOptions{Name: "own"})
 			require.NoError(t, w.Start())
 			t.Cleanup(w.Stop)
 
 			o := b.run(`const a = await lab.read({name: 'a'}); await lab.write({name: 'w'}); return [a, await lab.ask({name: 'x'})]`)
 			require.Equal(t, signals.Paused, o.Status, o.Error)
 			b.completed(`["a", "x"]`, b.approve(o.ExecutionID, signals.Approve{}))
-			run, err := c.ExecuteWorkflow(b.context(), client.StartWorkflowOptions{TaskQueue: codemodeworker.TaskQueue(b.runtime)}, "own")
+			run, err := c.ExecuteWorkflow(b.context(),
+				client.StartWorkflowOptions{TaskQueue: codemodeworker.TaskQueue(b.runtime)}, "own")
 			require.NoError(t, err)
 			var answer string
 			require.NoError(t, run.Get(b.context(), &answer))
@@ -52,13 +54,15 @@ func TestPluginOnATeamsWorker(t *testing.T) {
 func (b *bench) replaysWith(plugin worker.Plugin, id string) {
 	b.t.Helper()
 	var history historypb.History
-	events := shared.client.GetWorkflowHistory(context.Background(), signals.WorkflowID(b.runtime, id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := shared.client.GetWorkflowHistory(context.Background(), signals.WorkflowID(b.runtime, id), "", false,
+		enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		require.NoError(b.t, err)
 		history.Events = append(history.Events, e)
 	}
-	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{Plugins: []worker.Plugin{plugin}})
+	replayer, err := worker.NewWorkflowReplayerWithOptions(
+		worker.WorkflowReplayerOptions{Plugins: []worker.Plugin{plugin}})
 	require.NoError(b.t, err)
 	require.NoError(b.t, replayer.ReplayWorkflowHistory(quiet, &history))
 }

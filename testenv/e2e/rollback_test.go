@@ -55,7 +55,8 @@ func TestRollbackOfAClosedExecution(t *testing.T) {
 	require.Equal(t, []string{"c", strings.Repeat("b", 10000), "a"}, b.undone())
 	record := b.show(o.ExecutionID)
 	require.Equal(t, signals.RolledBack, record.Status)
-	require.Equal(t, []signals.CallState{signals.Reverted, signals.Applied, signals.Reverted, signals.Reverted}, b.states(o.ExecutionID))
+	require.Equal(t, []signals.CallState{signals.Reverted, signals.Applied, signals.Reverted, signals.Reverted},
+		b.states(o.ExecutionID))
 	require.Equal(t, "ada", record.Rollbacks[0].By)
 	require.Equal(t, signals.RolledBack, b.wait(o.ExecutionID).Status)
 	b.eventually("lists show it", func() bool {
@@ -80,7 +81,8 @@ func TestRollbackWhilePaused(t *testing.T) {
 	o := b.run(threeEffects + `await lab.ask({name: 'x'})`)
 	require.Equal(t, []int{3, 2, 0}, b.rollback(o.ExecutionID).Reverted)
 	require.Equal(t, signals.RolledBack, b.show(o.ExecutionID).Status)
-	require.Equal(t, []signals.CallState{signals.Reverted, signals.Applied, signals.Reverted, signals.Reverted, signals.Reverted}, b.states(o.ExecutionID))
+	require.Equal(t, []signals.CallState{signals.Reverted, signals.Applied, signals.Reverted, signals.Reverted,
+		signals.Reverted}, b.states(o.ExecutionID))
 	require.Contains(t, b.approve(o.ExecutionID, signals.Approve{}).Error, "not paused (status: rolled_back)")
 	b.healthy(o.ExecutionID)
 
@@ -92,15 +94,17 @@ func TestRollbackWhilePaused(t *testing.T) {
 func TestRollbackOfARunningExecution(t *testing.T) {
 	b := setUp(t)
 	b.worker()
-	b.rolledBackWhileItRuns(`await lab.make({name: 'a'}); await Promise.all([lab.make({name: 'b', gate: 'go'}), lab.ask({name: 'x'})]); await lab.make({name: 'never'})`)
+	b.rolledBackWhileItRuns(
+		`await lab.make({name: 'a'}); await Promise.all([lab.make({name: 'b', gate: 'go'}), lab.ask({name: 'x'})]); await lab.make({name: 'never'})`)
 }
 
-// TestRollbackOfALoneWrite: the write that runs is all that the program waits for, so that it goes on with a pass that does
-// not count.
+// TestRollbackOfALoneWrite: the write that runs is all that the program waits for, so that it goes on with a pass that
+// does not count.
 func TestRollbackOfALoneWrite(t *testing.T) {
 	b := setUp(t)
 	b.worker()
-	b.rolledBackWhileItRuns(`await lab.make({name: 'a'}); await lab.make({name: 'b', gate: 'go'}); await lab.make({name: 'never'})`)
+	b.rolledBackWhileItRuns(
+		`await lab.make({name: 'a'}); await lab.make({name: 'b', gate: 'go'}); await lab.make({name: 'never'})`)
 }
 
 // rolledBackWhileItRuns rolls a program back while its second call runs: both calls are undone, each once.
@@ -188,7 +192,8 @@ func TestRevertsThatFailOrAskForAnotherAttempt(t *testing.T) {
 				return nil
 			},
 		},
-		connectors.Method{Name: "broken", Execute: nothing, Revert: func(connectors.Context, json.RawMessage, json.RawMessage) error { return broken }},
+		connectors.Method{Name: "broken", Execute: nothing,
+			Revert: func(connectors.Context, json.RawMessage, json.RawMessage) error { return broken }},
 	))
 	b.worker()
 	o := b.run(`await shop.flaky(); await shop.broken(); await lab.make({name: 'a'}); throw new Error('no')`)
@@ -207,7 +212,8 @@ func TestRevertsThatFailOrAskForAnotherAttempt(t *testing.T) {
 	r = b.rollback(o.ExecutionID)
 	require.Empty(t, r.Reverted)
 	record := b.show(o.ExecutionID)
-	require.Equal(t, signals.Failed, record.Status, "an open execution that could not be undone is stopped all the same")
+	require.Equal(t, signals.Failed, record.Status,
+		"an open execution that could not be undone is stopped all the same")
 	require.Contains(t, record.Error, "Rollback reverted 0 action(s) but 1 failed: shop.broken: still not")
 }
 
@@ -235,7 +241,8 @@ func TestRollbackOfATerminatedExecution(t *testing.T) {
 	b := setUp(t)
 	b.worker()
 	o := b.run(`await lab.make({name: 'a'}); await lab.ask({name: 'x'})`)
-	require.NoError(t, shared.client.TerminateWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", "test"))
+	require.NoError(t, shared.client.TerminateWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID),
+		"", "test"))
 	require.Equal(t, []int{0}, b.rollback(o.ExecutionID).Reverted)
 	require.Equal(t, []string{"a"}, b.undone())
 }
@@ -254,7 +261,8 @@ func TestRollbackThenCancelWhileNoWorkerRuns(t *testing.T) {
 	o := b.run(threeEffects + `await lab.ask({name: 'x'})`)
 	w.Worker.Stop()
 	id := signals.WorkflowID(b.runtime, o.ExecutionID)
-	require.NoError(t, shared.client.SignalWorkflow(b.context(), id, "", signals.SignalRollback, signals.Rollback{By: "ada"}))
+	require.NoError(t, shared.client.SignalWorkflow(b.context(), id, "", signals.SignalRollback,
+		signals.Rollback{By: "ada"}))
 	require.NoError(t, shared.client.CancelWorkflow(b.context(), id, ""))
 	b.worker()
 	require.NoError(t, shared.client.GetWorkflow(b.context(), id, "").Get(b.context(), nil))

@@ -73,7 +73,8 @@ func TestDecisionInMidPass(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.Accepted)
 	b.eventually("a pass is in its read", func() bool { return len(b.lab.effects("read")) == 1 })
-	v, err = b.client.Decide(b.context(), o.ExecutionID, signals.Approve{Seqs: []int{0}, ArgsDigest: o.Pending[0].ArgsDigest})
+	v, err = b.client.Decide(b.context(), o.ExecutionID,
+		signals.Approve{Seqs: []int{0}, ArgsDigest: o.Pending[0].ArgsDigest})
 	require.NoError(t, err)
 	require.True(t, v.Accepted, v.Error)
 	b.lab.open("go")
@@ -251,7 +252,8 @@ func TestWorkerWithAnotherEngineVersion(t *testing.T) {
 	require.True(t, v.Accepted)
 	b.eventually("the other version refuses", func() bool {
 		d, err := shared.client.DescribeWorkflowExecution(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "")
-		return err == nil && len(d.PendingActivities) == 1 && strings.Contains(d.PendingActivities[0].LastFailure.GetMessage(), "another engine")
+		return err == nil && len(d.PendingActivities) == 1 &&
+			strings.Contains(d.PendingActivities[0].LastFailure.GetMessage(), "another engine")
 	})
 	other.Worker.Stop()
 	b.options = right
@@ -269,7 +271,8 @@ func TestMissingConnectorAtApproval(t *testing.T) {
 	w = b.worker()
 	answer := b.approve(o.ExecutionID, signals.Approve{})
 	require.Equal(t, signals.Failed, answer.Status)
-	require.Equal(t, fmt.Sprintf(`Execution %q requires connector(s) "lab" that are not configured on this runtime.`, o.ExecutionID), answer.Error)
+	require.Equal(t, fmt.Sprintf(`Execution %q requires connector(s) "lab" that are not configured on this runtime.`,
+		o.ExecutionID), answer.Error)
 	require.Equal(t, signals.Paused, b.wait(o.ExecutionID).Status, "the execution itself is paused again")
 	w.Worker.Stop()
 	b.options = right
@@ -287,7 +290,9 @@ func TestEditedArguments(t *testing.T) {
 	require.Contains(t, refused.Pending[0].Refused, "Invalid arguments for lab.ask: name")
 	stale := b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, ArgsDigest: "0000"})
 	require.Contains(t, stale.Error, "is stale")
-	done := b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, ArgsDigest: o.Pending[0].ArgsDigest, Args: json.RawMessage(`{"name": "b"}`), By: "ada", Note: "b is right"})
+	done := b.approve(o.ExecutionID,
+		signals.Approve{Seqs: []int{0}, ArgsDigest: o.Pending[0].ArgsDigest, Args: json.RawMessage(`{"name": "b"}`),
+			By: "ada", Note: "b is right"})
 	b.completed(`"b"`, done)
 	call := b.show(o.ExecutionID).Log[0]
 	require.JSONEq(t, `{"name":"a"}`, string(call.Args))
@@ -300,7 +305,8 @@ func TestRejectAndContinue(t *testing.T) {
 	b := setUp(t)
 	b.worker()
 	o := b.run(`try { await lab.ask({name: 'a'}) } catch (e) { await lab.write({name: 'w'}); return [e.name, e.message] }`)
-	ok, err := b.client.Reject(b.context(), o.ExecutionID, signals.Reject{Reason: "too dear", Continue: true, By: "ada"})
+	ok, err := b.client.Reject(b.context(), o.ExecutionID,
+		signals.Reject{Reason: "too dear", Continue: true, By: "ada"})
 	require.NoError(t, err)
 	require.True(t, ok)
 	b.completed(`["RejectedError", "Action lab.ask rejected by user: too dear"]`, b.wait(o.ExecutionID))
@@ -325,12 +331,14 @@ func TestSignalsDecideToo(t *testing.T) {
 	b.worker()
 	id := signals.WorkflowID(b.runtime, b.run(`return await lab.ask({name: 'a'})`).ExecutionID)
 	_, execution, _ := signals.ParseWorkflowID(id)
-	require.NoError(t, shared.client.SignalWorkflow(b.context(), id, "", signals.SignalApprove, map[string]any{"by": "signal"}))
+	require.NoError(t, shared.client.SignalWorkflow(b.context(), id, "", signals.SignalApprove,
+		map[string]any{"by": "signal"}))
 	b.eventually("the signal applies", func() bool { return b.show(execution).Status == signals.Completed })
 	require.Equal(t, "signal", b.show(execution).Log[0].DecidedBy)
 
 	o := b.run(`return await lab.ask({name: 'a'})`)
-	require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "", signals.SignalExpire, nil))
+	require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID),
+		"", signals.SignalExpire, nil))
 	require.Equal(t, "Expired awaiting approval", func() string {
 		b.eventually("it expires", func() bool { return b.show(o.ExecutionID).Status == signals.Rejected })
 		return b.show(o.ExecutionID).Error
@@ -350,7 +358,8 @@ func TestSameIDStartsOnce(t *testing.T) {
 	b := setUp(t)
 	b.worker()
 	for range 2 {
-		o, err := b.client.Execute(b.context(), `await lab.write({name: 'w'}); return 1`, codemode.ExecuteOptions{ID: "mine"})
+		o, err := b.client.Execute(b.context(), `await lab.write({name: 'w'}); return 1`,
+			codemode.ExecuteOptions{ID: "mine"})
 		require.NoError(t, err)
 		b.completed("1", o)
 	}

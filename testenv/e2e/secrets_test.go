@@ -26,8 +26,9 @@ import (
 
 // The secrets of the configuration below. Each is given away by its server in every way that servers have.
 var configuredSecrets = map[string]string{
-	"SECRET_ENV": "env-4be1f0c7", "SECRET_ARG": "arg-90cc1d2e", "SECRET_HEADER": "header-7719ab03", "SECRET_QUERY": "query-52d0e9f1",
-	"SECRET_KEY": "key-d3a84c11", "SECRET_PASSWORD": "password-0f6be2a9", "SECRET_API": "api-header-c41b",
+	"SECRET_ENV": "env-4be1f0c7", "SECRET_ARG": "arg-90cc1d2e", "SECRET_HEADER": "header-7719ab03",
+	"SECRET_QUERY": "query-52d0e9f1",
+	"SECRET_KEY":   "key-d3a84c11", "SECRET_PASSWORD": "password-0f6be2a9", "SECRET_API": "api-header-c41b",
 }
 
 const leakingConfig = `
@@ -93,7 +94,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte(leakingServer), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "shop.json"), []byte(leakingDocument), 0o600))
 	file := filepath.Join(dir, "codemode.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "runtime: "+runtime+leakingConfig, script, leakyWeb(t)), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "runtime: "+runtime+leakingConfig, script, leakyWeb(t)),
+		0o600))
 
 	cfg, err := config.Load(file)
 	require.NoError(t, err)
@@ -104,8 +106,9 @@ func TestSecretsStaySecret(t *testing.T) {
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
 		ended <- codemodeworker.Run(ctx, options, codemodeworker.RunOptions{
-			Client: client.Options{HostPort: shared.server.Address()}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-			Ready: func(line string) { ready <- line },
+			Client: client.Options{HostPort: shared.server.Address()},
+			Log:    slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Ready:  func(line string) { ready <- line },
 		})
 	}()
 	seen := []string{<-ready}
@@ -120,7 +123,9 @@ func TestSecretsStaySecret(t *testing.T) {
 		seen.push(await codemode.search('list'));
 		return seen.map((e) => e instanceof Error ? [e.name, e.message, e.stack, String(e)] : e)`)
 	require.Equal(t, signals.Completed, o.Status, o.Error)
-	require.Equal(t, 11, strings.Count(string(o.Result), `["Error",`)+strings.Count(string(o.Result), `["OutcomeUnknown",`), "every call failed: %s", o.Result)
+	require.Equal(t, 11,
+		strings.Count(string(o.Result), `["Error",`)+strings.Count(string(o.Result), `["OutcomeUnknown",`),
+		"every call failed: %s", o.Result)
 	whole, err := json.Marshal(o)
 	require.NoError(t, err)
 	seen = append(seen, string(whole))
@@ -133,7 +138,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		require.NoError(t, err)
 		seen = append(seen, string(raw))
 	}
-	metadata, err := shared.client.QueryWorkflow(b.context(), signals.WorkflowID(runtime, o.ExecutionID), "", "__temporal_workflow_metadata")
+	metadata, err := shared.client.QueryWorkflow(b.context(), signals.WorkflowID(runtime, o.ExecutionID), "",
+		"__temporal_workflow_metadata")
 	require.NoError(t, err)
 	var shown converter.RawValue
 	require.NoError(t, metadata.Get(&shown))

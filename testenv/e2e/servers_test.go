@@ -35,7 +35,8 @@ import (
 // npmServer is the file of an MCP server from npm.
 func npmServer(t *testing.T, name string) string {
 	t.Helper()
-	return filepath.Join(npm.Install(t, "../../examples"), "node_modules", "@modelcontextprotocol", name, "dist", "index.js")
+	return filepath.Join(npm.Install(t, "../../examples"), "node_modules", "@modelcontextprotocol", name, "dist",
+		"index.js")
 }
 
 func (b *bench) connect(cs ...connectors.Connector) {
@@ -46,7 +47,8 @@ func TestMemoryServer(t *testing.T) {
 	b := setUp(t)
 	ask := true
 	b.connect(mcpconnector.New("memory", mcpconnector.Options{
-		Command: "node", Args: []string{npmServer(t, "server-memory")}, Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")},
+		Command: "node", Args: []string{npmServer(t, "server-memory")},
+		Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")},
 	}))
 	b.options.Rules = map[string][]connectors.Rule{"memory": {{Pattern: "delete_*", RequiresApproval: &ask}}}
 	b.worker()
@@ -69,7 +71,8 @@ func TestFilesystemServer(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one"), 0o600))
 	ask := true
-	b.connect(mcpconnector.New("files", mcpconnector.Options{Command: "node", Args: []string{npmServer(t, "server-filesystem"), dir}}))
+	b.connect(mcpconnector.New("files",
+		mcpconnector.Options{Command: "node", Args: []string{npmServer(t, "server-filesystem"), dir}}))
 	moveAway := func(args, _ json.RawMessage) (json.RawMessage, error) {
 		var in struct{ Path string }
 		err := json.Unmarshal(args, &in)
@@ -77,7 +80,8 @@ func TestFilesystemServer(t *testing.T) {
 		return undoing, err
 	}
 	b.options.Rules = map[string][]connectors.Rule{"files": {{
-		Pattern: "write_file", RequiresApproval: &ask, Revert: &connectors.RevertRule{Method: "move_file", Args: moveAway},
+		Pattern: "write_file", RequiresApproval: &ask,
+		Revert: &connectors.RevertRule{Method: "move_file", Args: moveAway},
 	}}}
 	b.worker()
 	o := b.run(fmt.Sprintf(`const dir = %q;
@@ -152,15 +156,17 @@ func TestEverythingServer(t *testing.T) {
 	}
 }
 
-// A server is killed while it works at a call: the program learns that nobody knows the outcome, and the next call finds
-// a new server. Before that, the progress that the server told of stands in the activity's heartbeat.
+// A server is killed while it works at a call: the program learns that nobody knows the outcome, and the next call
+// finds a new server. Before that, the progress that the server told of stands in the activity's heartbeat.
 func TestServerKilledInACall(t *testing.T) {
 	b := setUp(t)
 	pid := filepath.Join(t.TempDir(), "pid")
 	b.connect(mcpconnector.New("every", mcpconnector.Options{
-		Command: "sh", Args: []string{"-c", `echo $$ > "$1"; exec node "$2"`, "sh", pid, npmServer(t, "server-everything")},
+		Command: "sh", Args: []string{"-c", `echo $$ > "$1"; exec node "$2"`, "sh", pid,
+			npmServer(t, "server-everything")},
 	}))
-	b.options.Rules = map[string][]connectors.Rule{"every": {{Pattern: "trigger-long-running-operation", Class: connectors.Write}}}
+	b.options.Rules = map[string][]connectors.Rule{"every": {{Pattern: "trigger-long-running-operation",
+		Class: connectors.Write}}}
 	b.worker()
 	id := b.start(`
 		try { await every.trigger_long_running_operation({duration: 600, steps: 6000}) }
@@ -195,13 +201,18 @@ func changing(tools ...string) (*mcpserver.MCPServer, connectors.Connector) {
 	for _, name := range tools {
 		addTool(s, name)
 	}
-	return s, mcpconnector.New("tools", mcpconnector.Options{Client: func(context.Context) (*client.Client, error) { return client.NewInProcessClient(s) }})
+	return s, mcpconnector.New("tools",
+		mcpconnector.Options{Client: func(context.Context) (*client.Client,
+			error) {
+			return client.NewInProcessClient(s)
+		}})
 }
 
 func addTool(s *mcpserver.MCPServer, name string) {
-	s.AddTool(mcp.NewTool(name, mcp.WithReadOnlyHintAnnotation(name != "write")), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return mcp.NewToolResultText(name + " was called"), nil
-	})
+	s.AddTool(mcp.NewTool(name, mcp.WithReadOnlyHintAnnotation(name != "write")),
+		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(name + " was called"), nil
+		})
 }
 
 // While an execution waits for a person, its server loses the tool whose result it has, and gets another one.
@@ -223,7 +234,8 @@ func TestToolsChangeWhilePaused(t *testing.T) {
 		_, is := w.Connectors.Lookup("tools", "added")
 		return was != nil && is == nil
 	})
-	b.completed(`["old was called","write was called","Tool \"old\" not found on tools","added was called",1]`, b.approve(o.ExecutionID, signals.Approve{}))
+	b.completed(`["old was called","write was called","Tool \"old\" not found on tools","added was called",1]`,
+		b.approve(o.ExecutionID, signals.Approve{}))
 }
 
 // The calls of a connector with a task queue of its own are made by a worker that runs no programs.
@@ -232,9 +244,11 @@ func TestConnectorOnItsOwnTaskQueue(t *testing.T) {
 	b.options.OwnQueues = []string{"lab"}
 	b.worker()
 	id := b.start(`return [await lab.read_name({}), await lab.put({name: 'x'})]`)
-	b.eventually("the read waits for its worker", func() bool { return strings.Contains(fmt.Sprint(b.events(id)), "codemode-"+b.runtime+"-lab") })
+	b.eventually("the read waits for its worker",
+		func() bool { return strings.Contains(fmt.Sprint(b.events(id)), "codemode-"+b.runtime+"-lab") })
 	serving := b.options
-	serving.Serve, serving.Connectors = []string{"lab"}, []connectors.Connector{(&lab{dir: b.lab.dir, name: "other"}).connector()}
+	serving.Serve, serving.Connectors = []string{"lab"},
+		[]connectors.Connector{(&lab{dir: b.lab.dir, name: "other"}).connector()}
 	other, err := codemodeworker.New(b.context(), shared.client, serving)
 	require.NoError(t, err)
 	require.NoError(t, other.Start())

@@ -9,13 +9,14 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// TestSnippetPausesAndResumes: a call inside a snippet waits for a person; meanwhile the snippet is replaced and deleted
-// and the worker dies. What was looked up before the pause is what goes on.
+// TestSnippetPausesAndResumes: a call inside a snippet waits for a person; meanwhile the snippet is replaced and
+// deleted and the worker dies. What was looked up before the pause is what goes on.
 func TestSnippetPausesAndResumes(t *testing.T) {
 	b := setUp(t)
 	first := b.process("first")
 	saved := b.run(`async (input) => input ? [await lab.read({name: input.name}), await lab.ask({name: input.name})] : 0`)
-	_, err := b.client.SaveSnippet(b.context(), "asks first", signals.SaveSnippet{From: saved.ExecutionID, Description: "Asks"})
+	_, err := b.client.SaveSnippet(b.context(), "asks first",
+		signals.SaveSnippet{From: saved.ExecutionID, Description: "Asks"})
 	require.NoError(t, err)
 	o := b.run(`
 		const found = await codemode.search("asks first");

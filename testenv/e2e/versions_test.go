@@ -32,7 +32,8 @@ func (b *bench) makeCurrent(id string) {
 	b.t.Helper()
 	deployment := shared.client.WorkerDeploymentClient().GetHandle(b.runtime)
 	b.eventually("build "+id+" is known", func() bool {
-		_, err := deployment.SetCurrentVersion(context.Background(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: id})
+		_, err := deployment.SetCurrentVersion(context.Background(),
+			client.WorkerDeploymentSetCurrentVersionOptions{BuildID: id})
 		return err == nil
 	})
 }
@@ -72,7 +73,8 @@ func TestAnotherBuildLeavesAnExecutionAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.Accepted, v.Error)
 	b.eventually("the pass is refused, with the reason", func() bool {
-		d, err := shared.client.DescribeWorkflowExecution(context.Background(), signals.WorkflowID(b.runtime, o.ExecutionID), "")
+		d, err := shared.client.DescribeWorkflowExecution(context.Background(),
+			signals.WorkflowID(b.runtime, o.ExecutionID), "")
 		require.NoError(t, err)
 		for _, a := range d.PendingActivities {
 			if f := a.LastFailure; f != nil {

@@ -70,7 +70,9 @@ func copyOf(t *testing.T, name string) *example {
 
 func (e *example) packages() *example {
 	e.t.Helper()
-	require.NoError(e.t, os.Symlink(filepath.Join(npm.Install(e.t, folder), "node_modules"), filepath.Join(filepath.Dir(e.dir), "node_modules")))
+	require.NoError(e.t,
+		os.Symlink(filepath.Join(npm.Install(e.t, folder), "node_modules"),
+			filepath.Join(filepath.Dir(e.dir), "node_modules")))
 	return e
 }
 

@@ -1,7 +1,7 @@
 // Package npm installs the npm packages that tests need, from a package.json and its lock.
 //
-// Its rule: a test that needs packages installs them itself. It is skipped only where npm cannot do that, and fails even
-// there if CODEMODE_NPM is "required".
+// Its rule: a test that needs packages installs them itself. It is skipped only where npm cannot do that, and fails
+// even there if CODEMODE_NPM is "required".
 package npm
 
 import (

@@ -161,7 +161,8 @@ func TestDatabaseFileOutlivesTheServer(t *testing.T) {
 	opts := server.Options{DB: filepath.Join(t.TempDir(), "temporal.db")}
 	first := start(t, opts)
 	c := dial(t, first.Address(), "default")
-	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waiting", TaskQueue: taskQueue}, longLived)
+	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waiting", TaskQueue: taskQueue},
+		longLived)
 	require.NoError(t, err)
 	first.Stop()
 
@@ -169,7 +170,8 @@ func TestDatabaseFileOutlivesTheServer(t *testing.T) {
 	w := work(t, c)
 	defer w.Stop()
 	_, err = c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{
-		WorkflowID: "waiting", UpdateName: "answer", Args: []any{"yes"}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		WorkflowID: "waiting", UpdateName: "answer", Args: []any{"yes"},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	require.NoError(t, err)
 	require.NoError(t, c.GetWorkflow(t.Context(), "waiting", "").Get(t.Context(), nil))
@@ -189,7 +191,8 @@ func TestDatabaseFileOutlivesAKilledProcess(t *testing.T) {
 	require.NoError(t, err)
 
 	c := dial(t, strings.TrimSpace(address), "default")
-	_, err = c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "survivor", TaskQueue: taskQueue}, greet, "world")
+	_, err = c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "survivor", TaskQueue: taskQueue},
+		greet, "world")
 	require.NoError(t, err)
 	require.NoError(t, process.Process.Kill())
 	require.Error(t, process.Wait())
@@ -218,7 +221,8 @@ func TestUpdateWithStart(t *testing.T) {
 
 func TestNamespaceKeepsThirtyDays(t *testing.T) {
 	c := dial(t, start(t, server.Options{Namespace: "team"}).Address(), "team")
-	answer, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: "team"})
+	answer, err := c.WorkflowService().DescribeNamespace(t.Context(),
+		&workflowservice.DescribeNamespaceRequest{Namespace: "team"})
 	require.NoError(t, err)
 	require.Equal(t, 30*24*time.Hour, answer.Config.WorkflowExecutionRetentionTtl.AsDuration())
 }

@@ -76,7 +76,8 @@ func loopback(address string) (host string, port int, err error) {
 		return defaultHost, port, nil
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return "", 0, fmt.Errorf("address %q: the dev server has no authentication and listens on loopback only, use 127.0.0.1:%d", address, port)
+		return "", 0, fmt.Errorf("address %q: the dev server has no authentication and listens on loopback only, "+
+			"use 127.0.0.1:%d", address, port)
 	}
 	return host, port, nil
 }

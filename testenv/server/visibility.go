@@ -20,13 +20,15 @@ import (
 // inMemory is a store of its own: visibility and all else need not wait for each other's one connection.
 func inMemory(name string) *config.SQL {
 	return &config.SQL{
-		PluginName: sqlite.PluginName, DatabaseName: name, ConnectAttributes: map[string]string{"mode": "memory", "cache": "shared"},
+		PluginName: sqlite.PluginName, DatabaseName: name,
+		ConnectAttributes: map[string]string{"mode": "memory", "cache": "shared"},
 	}
 }
 
 // openInMemory makes the schema of a store in memory, which lasts as long as the process.
 func openInMemory(store *config.SQL) error {
-	db, err := persistence.NewSQLAdminDB(sqlplugin.DbKindUnknown, store, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+	db, err := persistence.NewSQLAdminDB(sqlplugin.DbKindUnknown, store, resolver.NewNoopResolver(),
+		log.NewNoopLogger(), metrics.NoopMetricsHandler)
 	if err != nil {
 		return fmt.Errorf("make a store in memory: %w", err)
 	}
@@ -82,7 +84,8 @@ func indexOf(column string) string {
 }
 
 func visibilityIndexes(db *sql.DB) ([]string, error) {
-	rows, err := db.Query(`SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL`)
+	rows, err := db.Query(
+		`SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL`)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: space})
+	known, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: space})
 	missing := map[string]enums.IndexedValueType{}
 	for _, name := range []string{signals.AttributeRuntime, signals.AttributeStatus} {
 		if _, ok := known.GetCustomAttributes()[name]; !ok {
@@ -29,9 +30,11 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client) error {
 	if err == nil && len(missing) == 0 {
 		return nil
 	}
-	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: space, SearchAttributes: missing})
+	_, err = c.OperatorService().AddSearchAttributes(ctx,
+		&operatorservice.AddSearchAttributesRequest{Namespace: space, SearchAttributes: missing})
 	if err != nil {
-		return fmt.Errorf("register the search attributes %s and %s: %w", signals.AttributeRuntime, signals.AttributeStatus, err)
+		return fmt.Errorf("register the search attributes %s and %s: %w", signals.AttributeRuntime,
+			signals.AttributeStatus, err)
 	}
 	return nil
 }

@@ -21,12 +21,14 @@ type order struct {
 
 // shop is a connector of Go functions.
 func shop() connectors.Connector {
-	status := connectors.Func("status", "State of an order.", connectors.Read, func(_ connectors.Context, o order) (string, error) {
-		return fmt.Sprintf("order %d is shipped", o.ID), nil
-	})
-	refund := connectors.Func("refund", "Refund an order.", connectors.Write, func(ctx connectors.Context, o order) (string, error) {
-		return "refunded under key " + ctx.IdempotencyKey, nil
-	})
+	status := connectors.Func("status", "State of an order.", connectors.Read,
+		func(_ connectors.Context, o order) (string, error) {
+			return fmt.Sprintf("order %d is shipped", o.ID), nil
+		})
+	refund := connectors.Func("refund", "Refund an order.", connectors.Write,
+		func(ctx connectors.Context, o order) (string, error) {
+			return "refunded under key " + ctx.IdempotencyKey, nil
+		})
 	refund.RequiresApproval = true
 	refund.InputSchema = connectors.SchemaFor[order]()
 	return connectors.New("shop", "Orders of the web shop.", status, refund)
@@ -51,7 +53,8 @@ func ExampleNew() {
 // A runtime on a worker that has workflows of its own.
 func ExampleNewPlugin() {
 	child.Main() // first of all, in main
-	plugin, err := codemodeworker.NewPlugin(codemodeworker.Options{Runtime: "billing", Connectors: []connectors.Connector{shop()}})
+	plugin, err := codemodeworker.NewPlugin(codemodeworker.Options{Runtime: "billing",
+		Connectors: []connectors.Connector{shop()}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,18 +19,21 @@ import (
 )
 
 // NewPlugin adds a runtime to a team's own worker: give it to worker.Options.Plugins of a worker on TaskQueue(runtime),
-// which may have workflows and activities of its own beside it, but no dynamic activity. Given to client.Options.Plugins
-// it also serves every worker on that task queue made from the client, and knows the client's data converter.
+// which may have workflows and activities of its own beside it, but no dynamic activity. Given to
+// client.Options.Plugins it also serves every worker on that task queue made from the client, and knows the client's
+// data converter.
 //
 // The main function of the program begins with child.Main() of package sandbox/child, or the worker does not start:
-// programs run in child processes, which are the same binary. Connectors are loaded when the worker starts. Unlike NewWorker the plugin registers no search attributes; call
-// EnsureSearchAttributes once where that is allowed. Replayers with the plugin replay executions.
+// programs run in child processes, which are the same binary. Connectors are loaded when the worker starts. Unlike
+// NewWorker the plugin registers no search attributes; call EnsureSearchAttributes once where that is allowed.
+// Replayers with the plugin replay executions.
 func NewPlugin(o Options) (*Plugin, error) {
 	if err := o.name(); err != nil {
 		return nil, err
 	}
 	if len(o.Serve) > 0 {
-		return nil, errors.New("a plugin runs programs: make a worker that serves connectors alone with codemode.NewWorker")
+		return nil, errors.New("a plugin runs programs: make a worker that serves connectors alone with " +
+			"codemode.NewWorker")
 	}
 	p := &Plugin{options: o, served: map[string]*closer{}}
 	var err error
@@ -90,7 +93,8 @@ func (p *Plugin) configureWorker(_ context.Context, o worker.PluginConfigureWork
 	if o.TaskQueue != queue {
 		for _, given := range o.WorkerOptions.Plugins {
 			if given.Name() == p.Name() {
-				return fmt.Errorf("the codemode plugin of runtime %q serves task queue %q, and this worker polls %q: make it with codemode.TaskQueue(%q)",
+				return fmt.Errorf("the codemode plugin of runtime %q serves task queue %q, and this worker polls "+
+					"%q: make it with codemode.TaskQueue(%q)",
 					p.options.Runtime, queue, o.TaskQueue, p.options.Runtime)
 			}
 		}
@@ -129,7 +133,8 @@ func (p *Plugin) start(ctx context.Context, o temporal.SimplePluginRunContextBef
 }
 
 // StopWorker closes the connectors once the calls that run have finished.
-func (p *Plugin) StopWorker(ctx context.Context, o worker.PluginStopWorkerOptions, next func(context.Context, worker.PluginStopWorkerOptions)) {
+func (p *Plugin) StopWorker(ctx context.Context, o worker.PluginStopWorkerOptions,
+	next func(context.Context, worker.PluginStopWorkerOptions)) {
 	p.SimplePlugin.StopWorker(ctx, o, next)
 	p.mu.Lock()
 	at := p.served[o.WorkerInstanceKey]

@@ -30,7 +30,8 @@ func checkQueues(set *connectors.Set, o Options) error {
 func connectorWorker(c client.Client, set *connectors.Set, o Options) *Worker {
 	o.Worker.DisableWorkflowWorker = true
 	w := &Worker{Connectors: set, SearchAttributes: true}
-	calls := activities.New(activities.Options{Connectors: set, DataConverter: o.DataConverter, RetryPolicy: o.RetryPolicy})
+	calls := activities.New(activities.Options{Connectors: set, DataConverter: o.DataConverter,
+		RetryPolicy: o.RetryPolicy})
 	for _, name := range o.Serve {
 		each := worker.New(c, signals.ConnectorTaskQueue(o.Runtime, name), o.Worker)
 		calls.RegisterCalls(each)

@@ -75,7 +75,8 @@ func (w *Worker) serve(ctx context.Context, options Options, o RunOptions, faile
 		o.Log.Warn(warning)
 	}
 	if !w.SearchAttributes {
-		o.Log.Warn(fmt.Sprintf("the server has no search attributes %s and %s, and this worker may not add them: lists will be slower",
+		o.Log.Warn(fmt.Sprintf("the server has no search attributes %s and %s, and this worker may not add them: "+
+			"lists will be slower",
 			signals.AttributeRuntime, signals.AttributeStatus))
 	}
 	if x, ok := w.Executor.(*child.Pool); ok {

@@ -1,10 +1,11 @@
 // Package codemodeworker serves the programs of one runtime: as a worker of its own ([New], [Run]), or as a plugin of a
 // worker that a team runs already ([NewPlugin]).
 //
-// Its rule: the zero value of [Options] serves the runtime "default" without connectors, and every default is production's.
+// Its rule: the zero value of [Options] serves the runtime "default" without connectors, and every default is
+// production's.
 //
-// Programs run in child processes, which are the worker's own binary started again. So the main function of a worker, and
-// TestMain of tests that run one, begin with
+// Programs run in child processes, which are the worker's own binary started again. So the main function of a worker,
+// and TestMain of tests that run one, begin with
 //
 //	child.Main()
 //
@@ -59,8 +60,8 @@ type Options struct {
 	Hints map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
-	// LocalPass is how long a pass may run inside its workflow task, which is what makes short programs fast; 0 is 500 ms,
-	// negative runs every pass as an activity of its own. Only the default executor's passes run so.
+	// LocalPass is how long a pass may run inside its workflow task, which is what makes short programs fast; 0 is 500
+	// ms, negative runs every pass as an activity of its own. Only the default executor's passes run so.
 	LocalPass time.Duration
 	// Limits bound an execution; zero fields have defaults.
 	Limits signals.Limits
@@ -154,8 +155,10 @@ func (o *Options) tune(w *worker.Options) {
 
 func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {
 	return activities.New(activities.Options{
-		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter, PassTimeout: o.PassTimeout, Limits: o.Limits,
-		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues, LocalPass: localPass(*o),
+		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter,
+		PassTimeout: o.PassTimeout, Limits: o.Limits,
+		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues,
+		LocalPass: localPass(*o),
 	})
 }
 

@@ -202,7 +202,8 @@ func celMap(m traits.Mapper) (any, error) {
 		key := it.Next()
 		name, ok := key.Value().(string)
 		if !ok {
-			return nil, fmt.Errorf("the expression gave a map with a key of type %s, which is not JSON", key.Type().TypeName())
+			return nil, fmt.Errorf("the expression gave a map with a key of type %s, which is not JSON",
+				key.Type().TypeName())
 		}
 		value, err := fromCEL(m.Get(key))
 		if err != nil {

@@ -145,7 +145,8 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		case connector.OpenAPI != nil:
 			o.Connectors = append(o.Connectors, openapi.New(connector.Name, *connector.OpenAPI))
 		default:
-			return codemodeworker.Options{}, fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
+			return codemodeworker.Options{},
+				fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
 		}
 		if connector.OwnQueue {
 			o.OwnQueues = append(o.OwnQueues, connector.Name)

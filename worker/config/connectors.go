@@ -107,7 +107,8 @@ func (r *reader) checkMCP(key string, n *yaml.Node, found map[string]*yaml.Node)
 	case url != nil && url.Value == "":
 		r.fail(url, `"url" is empty`)
 	}
-	for _, pair := range [][2]string{{"headers", "url"}, {"transport", "url"}, {"args", "command"}, {"env", "command"}} {
+	for _, pair := range [][2]string{{"headers", "url"}, {"transport", "url"}, {"args", "command"},
+		{"env", "command"}} {
 		name, other := pair[0], pair[1]
 		if wrong := found[name]; wrong != nil && found[other] == nil && (command != nil || url != nil) {
 			r.fail(wrong, "%q belongs to a server that is reached by %q", name, other)

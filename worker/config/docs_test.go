@@ -31,7 +31,8 @@ func TestDocumentedConfigurations(t *testing.T) {
 	}
 	blocks := 0
 	for page, text := range pages {
-		for _, block := range regexp.MustCompile("(?s)(?:```yaml\n|<<'EOF'\n)(.*?)(?:```|EOF\n)").FindAllStringSubmatch(text, -1) {
+		for _, block := range regexp.MustCompile("(?s)(?:```yaml\n|<<'EOF'\n)(.*?)(?:```|EOF\n)").FindAllStringSubmatch(
+			text, -1) {
 			blocks++
 			_, err := load(t, block[1])
 			require.NoError(t, err, "%s:\n%s", page, block[1])
@@ -59,7 +60,8 @@ var sections = map[string]string{
 // The reference lists the keys that the reader takes: all of them, and no others.
 func TestReferenceHasAllKeys(t *testing.T) {
 	documented, read := documentedKeys(t), keysOfReader(t)
-	require.ElementsMatch(t, slices.Collect(maps.Values(sections)), slices.Collect(maps.Keys(read)), "each mapping that is read has a table")
+	require.ElementsMatch(t, slices.Collect(maps.Values(sections)), slices.Collect(maps.Keys(read)),
+		"each mapping that is read has a table")
 	for heading, function := range sections {
 		require.ElementsMatch(t, read[function], documented[heading], "%s of docs/reference.md", heading)
 	}
@@ -131,19 +133,20 @@ func keysIn(n ast.Node) (keys []string) {
 
 // told is, for each rule key, an example and what doctor prints for it.
 var told = map[string]struct{ rule, class, approval, more string }{
-	"class":            {rule: "class: idempotent", class: "idempotent"},
-	"requiresApproval": {rule: `requiresApproval: "args.url == 'x'"`, approval: "by arguments", more: "approval if args.url == 'x'"},
-	"approvals":        {rule: "approvals: 2", approval: "always", more: "approvals 2"},
-	"unknown":          {rule: "unknown: ask", more: "an unknown outcome asks a person"},
-	"resolvedBy":       {rule: "resolvedBy: client", more: "resolved by a client"},
-	"revert":           {rule: "revert: { tool: delete }", more: "can be reverted by delete"},
-	"replay":           {rule: "replay: reexecute", more: "made again in each pass"},
-	"retry":            {rule: "retry: { attempts: 7 }", more: "7 attempts, 1s to 30s between"},
-	"timeout":          {rule: "timeout: 7s", more: "timeout 7s"},
-	"maxConcurrent":    {rule: "maxConcurrent: 7", more: "at most 7 at once"},
-	"ratePerSecond":    {rule: "ratePerSecond: 0.5", more: "at most 0.5 a second"},
-	"hidden":           {rule: "hidden: true", more: "hidden"},
-	"rename":           {rule: "rename: fetched", more: "renamed from get"},
+	"class": {rule: "class: idempotent", class: "idempotent"},
+	"requiresApproval": {rule: `requiresApproval: "args.url == 'x'"`, approval: "by arguments",
+		more: "approval if args.url == 'x'"},
+	"approvals":     {rule: "approvals: 2", approval: "always", more: "approvals 2"},
+	"unknown":       {rule: "unknown: ask", more: "an unknown outcome asks a person"},
+	"resolvedBy":    {rule: "resolvedBy: client", more: "resolved by a client"},
+	"revert":        {rule: "revert: { tool: delete }", more: "can be reverted by delete"},
+	"replay":        {rule: "replay: reexecute", more: "made again in each pass"},
+	"retry":         {rule: "retry: { attempts: 7 }", more: "7 attempts, 1s to 30s between"},
+	"timeout":       {rule: "timeout: 7s", more: "timeout 7s"},
+	"maxConcurrent": {rule: "maxConcurrent: 7", more: "at most 7 at once"},
+	"ratePerSecond": {rule: "ratePerSecond: 0.5", more: "at most 0.5 a second"},
+	"hidden":        {rule: "hidden: true", more: "hidden"},
+	"rename":        {rule: "rename: fetched", more: "renamed from get"},
 }
 
 // doctor tells of every rule key that the reference lists.

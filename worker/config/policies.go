@@ -84,8 +84,10 @@ func (c *Config) Policies(ctx context.Context) (list []ConnectorPolicies, warnin
 func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {
 	rule := c.rule(m.Connector, m.Rule)
 	p := Policy{
-		Method: m.Path(), Class: string(m.Class), ClassFrom: cmp.Or(m.ClassFrom, "the connector"), Approval: "never", Rule: m.Rule,
-		Hidden: hidden, Revertable: m.Revert != nil, Reexecute: m.Reexecute, TimeoutMs: m.Timeout.Milliseconds(), Approvals: m.Approvals,
+		Method: m.Path(), Class: string(m.Class), ClassFrom: cmp.Or(m.ClassFrom, "the connector"), Approval: "never",
+		Rule:   m.Rule,
+		Hidden: hidden, Revertable: m.Revert != nil, Reexecute: m.Reexecute, TimeoutMs: m.Timeout.Milliseconds(),
+		Approvals:     m.Approvals,
 		MaxConcurrent: rule.MaxConcurrent, RatePerSecond: rule.RatePerSecond,
 	}
 	switch {
@@ -106,7 +108,8 @@ func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {
 		p.Revert = rule.Revert.Method
 	}
 	if r := m.Retry; r != (connectors.RetryLimits{}) {
-		p.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(), MaxMs: r.MaxBackoff.Milliseconds()}
+		p.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
+			MaxMs: r.MaxBackoff.Milliseconds()}
 	}
 	return p
 }

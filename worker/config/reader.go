@@ -92,7 +92,8 @@ type entry struct {
 	value *yaml.Node
 }
 
-// entries lists a mapping in its order. Nothing at all counts as an empty mapping, so that all entries can be commented out.
+// entries lists a mapping in its order. Nothing at all counts as an empty mapping, so that all entries can be commented
+// out.
 func (r *reader) entries(key string, n *yaml.Node) []entry {
 	if n = resolve(n); n.Tag == "!!null" {
 		return nil

@@ -36,7 +36,8 @@ func (r *reader) checkRename(e entry, rule connectors.Rule, renamed map[string]s
 	renamed[rule.Rename] = e.key
 }
 
-var classes = map[string]connectors.Class{"read": connectors.Read, "idempotent": connectors.Idempotent, "write": connectors.Write}
+var classes = map[string]connectors.Class{"read": connectors.Read, "idempotent": connectors.Idempotent,
+	"write": connectors.Write}
 
 func (r *reader) rule(e entry) connectors.Rule {
 	rule := connectors.Rule{Pattern: e.key}
@@ -89,7 +90,8 @@ func (r *reader) checkReplay(n *yaml.Node, rule connectors.Rule) {
 	case rule.ApprovalFor != nil || rule.RequiresApproval != nil && *rule.RequiresApproval || rule.Approvals > 0:
 		r.fail(n, `"replay" cannot be reexecute beside "requiresApproval": what was approved is replayed from the log, never made again`)
 	case rule.Class != "" && rule.Class != connectors.Read:
-		r.fail(n, `"replay" cannot be reexecute beside class %s: only a tool of class read may be made again`, rule.Class)
+		r.fail(n, `"replay" cannot be reexecute beside class %s: only a tool of class read may be made again`,
+			rule.Class)
 	}
 }
 
@@ -126,7 +128,8 @@ func (r *reader) rename(key string, n *yaml.Node) string {
 		return ""
 	}
 	if name.value != connectors.SanitizeToolName(name.value) {
-		r.reject(n, name, "%s must be a name that programs can call, such as %q, but is %s", key, connectors.SanitizeToolName(name.value), shown(n))
+		r.reject(n, name, "%s must be a name that programs can call, such as %q, but is %s", key,
+			connectors.SanitizeToolName(name.value), shown(n))
 		return ""
 	}
 	if err := checkConnector("x", connectors.Rule{Pattern: "*", Rename: name.value}); err != nil {

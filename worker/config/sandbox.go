@@ -64,7 +64,8 @@ func (r *reader) layers(key string, n *yaml.Node) []string {
 	for i, item := range n.Content {
 		t, ok := r.scalar("item "+strconv.Itoa(i+1)+" of "+key, resolve(item))
 		if ok && !knownLayer(t.value) {
-			r.fail(item, "%s is not a layer of the sandbox: use %s", shown(resolve(item)), strings.Join(harden.LayerNames, ", "))
+			r.fail(item, "%s is not a layer of the sandbox: use %s", shown(resolve(item)),
+				strings.Join(harden.LayerNames, ", "))
 		}
 		names = append(names, t.value)
 	}

@@ -177,7 +177,8 @@ func (r *reader) size(key string, n *yaml.Node) int64 {
 
 var (
 	sizeText  = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)$`)
-	sizeUnits = map[string]float64{"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9}
+	sizeUnits = map[string]float64{"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3,
+		"mb": 1e6, "gb": 1e9}
 )
 
 func parseSize(text string) (int64, error) {

@@ -1,5 +1,5 @@
-// Package connectorstest holds what the tests of several connectors need. Its rule: nothing in it is specific to one kind
-// of connector.
+// Package connectorstest holds what the tests of several connectors need. Its rule: nothing in it is specific to one
+// kind of connector.
 package connectorstest
 
 import (

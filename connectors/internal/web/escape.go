@@ -12,7 +12,8 @@ func PercentEncode(text string, reserved bool) string {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte(unreservedMarks, c) >= 0,
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
+			strings.IndexByte(unreservedMarks, c) >= 0,
 			reserved && strings.IndexByte(reservedMarks, c) >= 0,
 			reserved && c == '%' && isEscape(text[i:]):
 			b.WriteByte(c)

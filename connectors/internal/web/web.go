@@ -247,6 +247,7 @@ func ClassOfVerb(verb string) connectors.Class {
 }
 
 // PublicHeaders are no secrets: they say what is accepted, and may be as common as "application/json".
-var PublicHeaders = words.Set(`accept accept-charset accept-encoding accept-language cache-control content-type prefer user-agent`)
+var PublicHeaders = words.Set(
+	`accept accept-charset accept-encoding accept-language cache-control content-type prefer user-agent`)
 
 var DefaultPorts = map[string]string{"https": "443", "http": "80"}

@@ -30,12 +30,14 @@ const upstream = "upstream"
 
 // MCP makes a server with the single tool code, which runs a program that calls the tools of an MCP server as
 // codemode.<tool>. They are listed once. Close the connection when the server is no longer used.
-func MCP(ctx context.Context, source mcpconnector.Options, o Options) (s *server.MCPServer, closing func() error, err error) {
+func MCP(ctx context.Context, source mcpconnector.Options, o Options) (s *server.MCPServer, closing func() error,
+	err error) {
 	return Connector(ctx, mcpconnector.New(upstream, source), o)
 }
 
 // Connector wraps any connector; its name must be a JavaScript identifier.
-func Connector(ctx context.Context, c connectors.Connector, o Options) (s *server.MCPServer, closing func() error, err error) {
+func Connector(ctx context.Context, c connectors.Connector, o Options) (s *server.MCPServer, closing func() error,
+	err error) {
 	set, err := connectors.NewSet(ctx, []connectors.Connector{c}, nil)
 	if err != nil {
 		return nil, nil, err
@@ -53,7 +55,8 @@ func Connector(ctx context.Context, c connectors.Connector, o Options) (s *serve
 			if err != nil {
 				return failed(err.Error()), nil
 			}
-			return o.run(ctx, text, host{methods: func(name string) (*connectors.Bound, error) { return lookup(set, c.Name(), name) }}), nil
+			return o.run(ctx, text,
+				host{methods: func(name string) (*connectors.Bound, error) { return lookup(set, c.Name(), name) }}), nil
 		})
 	return s, set.Close, nil
 }
@@ -74,7 +77,8 @@ func describe(set *connectors.Set, connector, custom string) string {
 	if custom == "" {
 		custom = codeText
 	}
-	types := strings.Replace(catalogue.GenerateTypes(set, connector), "declare const "+connector+":", "declare const "+namespace+":", 1)
+	types := strings.Replace(catalogue.GenerateTypes(set, connector), "declare const "+connector+":",
+		"declare const "+namespace+":", 1)
 	for mark, text := range map[string]string{"{{types}}": types, "{{example}}": example(set.Methods(connector))} {
 		before, after, found := strings.Cut(custom, mark)
 		if found {
@@ -109,7 +113,8 @@ func example(methods []*connectors.Bound) string {
 		}
 		args = append(args, key+": "+value)
 	}
-	return fmt.Sprintf("async () => { const r = await %s.%s({ %s }); return r; }", namespace, methods[0].Method.Name, strings.Join(args, ", "))
+	return fmt.Sprintf("async () => { const r = await %s.%s({ %s }); return r; }", namespace, methods[0].Method.Name,
+		strings.Join(args, ", "))
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)

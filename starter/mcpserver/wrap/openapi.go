@@ -20,18 +20,23 @@ import (
 )
 
 const (
-	searchText = "Look at an OpenAPI document with a program: `codemode.spec()` gives the whole document with its references resolved " +
+	searchText = "Look at an OpenAPI document with a program: `codemode.spec()` gives the whole document with its " +
+		"references resolved " +
 		"(cycles are {$circular}). Return only what you need, for example " +
-		"`async () => Object.entries((await codemode.spec()).paths).filter(([p]) => p.includes(\"user\")).map(([p, o]) => [p, Object.keys(o)])`."
-	executeText = "Call the API with a program: `codemode.request({ method, path, query?, body?, headers?, contentType? })` gives the response's body, " +
+		"`async () => Object.entries((await codemode.spec()).paths).filter(([p]) => p.includes(\"user\")).map(([p, " +
+		"o]) => [p, Object.keys(o)])`."
+	executeText = "Call the API with a program: `codemode.request({ method, path, query?, body?, headers?, " +
+		"contentType? })` gives the response's body, " +
 		"`codemode.spec()` the document. Find paths and parameters with search first. For example " +
-		"`async () => { const r = await codemode.request({ method: \"GET\", path: \"/users\", query: { limit: 5 } }); return r; }`."
+		"`async () => { const r = await codemode.request({ method: \"GET\", path: \"/users\", query: { limit: 5 } " +
+		"}); return r; }`."
 )
 
-// OpenAPI makes a server with two tools: search runs programs that look at the document, execute those that send requests
-// below its base URL, with headers and credentials that programs never see. Close the connection when the server is no
-// longer used.
-func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.MCPServer, closing func() error, err error) {
+// OpenAPI makes a server with two tools: search runs programs that look at the document, execute those that send
+// requests below its base URL, with headers and credentials that programs never see. Close the connection when the
+// server is no longer used.
+func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.MCPServer, closing func() error,
+	err error) {
 	source.RawRequest, source.ExposeSpec = true, true
 	set, err := connectors.NewSet(ctx, []connectors.Connector{openapi.New(upstream, source)}, nil)
 	if err != nil {
@@ -49,7 +54,8 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 	}
 	s = server.NewMCPServer("openapi", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
 	s.AddTool(codeTool("search", searchText, "an async arrow function that looks at the document"), o.tool(set, "spec"))
-	s.AddTool(codeTool("execute", description, "an async arrow function that calls the API"), o.tool(set, "spec", "request"))
+	s.AddTool(codeTool("execute", description, "an async arrow function that calls the API"),
+		o.tool(set, "spec", "request"))
 	return s, set.Close, nil
 }
 
@@ -71,7 +77,8 @@ func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandler
 			return failed(err.Error()), nil
 		}
 		names, _ := json.Marshal(offered)
-		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade), names, compile.NormalizeCode(text))
+		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade),
+			names, compile.NormalizeCode(text))
 		return o.run(ctx, program, host{methods: methods}), nil
 	}
 }

@@ -26,8 +26,8 @@ type Options struct {
 	Executor sandbox.Executor
 	// Timeout bounds a program; 0 is 60 s.
 	Timeout time.Duration
-	// Description replaces that of the tool code, where the first {{types}} and the first {{example}} are filled in; of an
-	// OpenAPI document it is added to that of the tool execute.
+	// Description replaces that of the tool code, where the first {{types}} and the first {{example}} are filled in; of
+	// an OpenAPI document it is added to that of the tool execute.
 	Description string
 }
 
@@ -68,7 +68,8 @@ func (h host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	method, err := h.methods(c.Method)
 	var value json.RawMessage
 	if err == nil {
-		value, err = method.Invoke(connectors.Context{Context: ctx, ExecutionID: h.session, Seq: c.Seq, Attempt: 1}, c.Args)
+		value, err = method.Invoke(connectors.Context{Context: ctx, ExecutionID: h.session, Seq: c.Seq, Attempt: 1},
+			c.Args)
 	}
 	if err != nil {
 		return sandbox.Fail(err)

@@ -53,8 +53,10 @@ type sum struct {
 }
 
 func calculator() connectors.Connector {
-	add := connectors.Func("add_up", "Adds.", connectors.Write, func(_ connectors.Context, s sum) (int, error) { return s.A + *s.B, nil })
-	add.InputSchema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"},"odd-key":{"type":"string"},"yes":{"type":"boolean"}},"required":["a"]}`)
+	add := connectors.Func("add_up", "Adds.", connectors.Write,
+		func(_ connectors.Context, s sum) (int, error) { return s.A + *s.B, nil })
+	add.InputSchema = json.RawMessage(
+		`{"type":"object","properties":{"a":{"type":"integer"},"odd-key":{"type":"string"},"yes":{"type":"boolean"}},"required":["a"]}`)
 	add.Execute = func(_ connectors.Context, args json.RawMessage) (any, error) { return args, nil }
 	return connectors.New("calc", "", add)
 }
@@ -101,7 +103,8 @@ func TestOneToolForAConnector(t *testing.T) {
 }
 
 func TestDescriptionOfOnesOwn(t *testing.T) {
-	s, closing, err := Connector(t.Context(), calculator(), Options{Executor: &engine.InProcess{}, Description: "A {{example}} B {{example}}"})
+	s, closing, err := Connector(t.Context(), calculator(),
+		Options{Executor: &engine.InProcess{}, Description: "A {{example}} B {{example}}"})
 	require.NoError(t, err)
 	defer func() { _ = closing() }()
 	text := description(t, connect(t, s), 0)
@@ -142,11 +145,13 @@ func TestSearchAndExecute(t *testing.T) {
 	require.True(t, isError, text)
 	require.Nil(t, got, "search calls nothing")
 
-	text, isError = ask(t, c, "execute", `return (await codemode.request({method: 'post', path: '/users/7', query: {a: 1, b: ['x', 'y'], c: null}, body: {n: 1}, headers: {Authorization: 'mine', 'X-A': 'b'}})).id`)
+	text, isError = ask(t, c, "execute",
+		`return (await codemode.request({method: 'post', path: '/users/7', query: {a: 1, b: ['x', 'y'], c: null}, body: {n: 1}, headers: {Authorization: 'mine', 'X-A': 'b'}})).id`)
 	require.False(t, isError, text)
 	require.Equal(t, "7", text)
 	require.Equal(t, []string{"POST", "/v1/users/7", "a=1&b=x&b=y", "Bearer secret", "b", "application/json"},
-		[]string{got.Method, got.URL.Path, got.URL.RawQuery, got.Header.Get("Authorization"), got.Header.Get("X-A"), got.Header.Get("Content-Type")})
+		[]string{got.Method, got.URL.Path, got.URL.RawQuery, got.Header.Get("Authorization"), got.Header.Get("X-A"),
+			got.Header.Get("Content-Type")})
 
 	for _, c2 := range []struct{ code, want string }{
 		{`await codemode.request({method: 'GET', path: '/none'})`, "404"},

@@ -29,7 +29,8 @@ func Serve(l net.Listener, path string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	s := &Server{seed: seed, file: bufio.NewWriter(f), entries: map[string][]Entry{}, arrived: map[string]int{}, traps: map[string]Trap{}}
+	s := &Server{seed: seed, file: bufio.NewWriter(f), entries: map[string][]Entry{}, arrived: map[string]int{},
+		traps: map[string]Trap{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /calls", s.call)
 	mux.HandleFunc("GET /calls", s.list)

@@ -12,7 +12,8 @@ import (
 )
 
 // The banner of what comes from core-js; its licence text is LICENSE-core-js.
-const coreJS = "/* Contains core-js %s, (c) 2013-2025 Denis Pushkarev, (c) 2025-2026 CoreJS Company, MIT licence: see ../LICENSE-core-js */\n"
+const coreJS = "/* Contains core-js %s, (c) 2013-2025 Denis Pushkarev, (c) 2025-2026 CoreJS Company, MIT licence: " +
+	"see ../LICENSE-core-js */\n"
 
 func main() {
 	sources, err := filepath.Glob("src/*.js")
@@ -33,10 +34,13 @@ func main() {
 // bundle makes one script: an expression, the function that the loader calls with a scope to define globals in.
 func bundle(source string) (string, error) {
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{source}, Bundle: true, Format: api.FormatCommonJS, Platform: api.PlatformNeutral, Target: api.ESNext,
-		Supported: map[string]bool{"for-await": false, "async-generator": false, "using": false, "dynamic-import": false},
+		EntryPoints: []string{source}, Bundle: true, Format: api.FormatCommonJS, Platform: api.PlatformNeutral,
+		Target: api.ESNext,
+		Supported: map[string]bool{"for-await": false, "async-generator": false, "using": false,
+			"dynamic-import": false},
 		// core-js means the scope it is given where it names these
-		Define:  map[string]string{"URL": "globalThis.URL", "URLSearchParams": "globalThis.URLSearchParams", "Iterator": "globalThis.Iterator"},
+		Define: map[string]string{"URL": "globalThis.URL", "URLSearchParams": "globalThis.URLSearchParams",
+			"Iterator": "globalThis.Iterator"},
 		Charset: api.CharsetASCII, LegalComments: api.LegalCommentsNone,
 		MinifyWhitespace: true, MinifySyntax: true,
 	})
