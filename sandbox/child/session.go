@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox"
-	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -220,7 +219,7 @@ func (s *session) madeAnew(c sandbox.Call) (*signals.Entry, error) {
 	case !earlier:
 		return nil, nil
 	case e != nil && s.pass.Refresh && e.Ephemeral &&
-		e.Connector == c.Connector && e.Method == c.Method && engine.SameJSON(e.Args, c.Args):
+		e.Connector == c.Connector && e.Method == c.Method && signals.SameArgs(e.Args, c.Args):
 		return e, nil
 	}
 	return nil, fmt.Errorf("the sandbox child makes call %d again", c.Seq)

@@ -170,7 +170,7 @@ func (e *Engine) check(c *call, connector, name string, args json.RawMessage) {
 		_ = e.diverge(c.Seq, fmt.Sprintf("expected %s.%s, got %s.%s", connector, name, c.Connector, c.Method))
 		return
 	}
-	if !SameJSON(c.Args, args) {
+	if !signals.SameArgs(c.Args, args) {
 		message := fmt.Sprintf("Codemode replay divergence at %s: %s.%s was called with "+
 			"different arguments than the recorded run. Arguments must be deterministic across replays. "+
 			"Wrap nondeterministic inputs in codemode.step(name, fn).", stepName(c.Seq), connector, name)
