@@ -3,6 +3,7 @@
 package harden
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -244,7 +245,7 @@ func TryToEscape() Probe {
 		p.Write = "wrote into /tmp"
 	}
 	c, err := net.DialTimeout("tcp", "127.0.0.1:1", time.Second)
-	if err == nil || strings.Contains(err.Error(), "refused") {
+	if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
 		p.Connect = fmt.Sprint("reached the network: ", c, err)
 	}
 	if err := syscall.Kill(os.Getppid(), 0); err == nil && os.Getppid() > 0 {
