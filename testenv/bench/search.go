@@ -54,7 +54,7 @@ type searchScores struct {
 }
 
 // ownSet is the set that comes with the project: 233 queries over the operations of GitHub and Stripe.
-const ownSet = "connectors/discovery/testdata/search.json"
+const ownSet = "connectors/catalogue/testdata/search.json"
 
 // benchSearch measures how well search finds what a set of queries wants.
 func benchSearch(_ context.Context, args []string, out io.Writer) error {

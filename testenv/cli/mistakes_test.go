@@ -56,7 +56,7 @@ func TestWorkerUsage(t *testing.T) {
 	r := finish(t, command("worker", "--bogus"), "")
 	require.Equal(t, result{2, "",
 		"flag provided but not defined: -bogus: the worker takes only --codec-addr, --codec-origins, --config, " +
-			"--metrics-addr\n"}, r)
+			"--metrics-addr, --version\n"}, r)
 	r = finish(t, command("worker", "--config", "/no/such/file.yaml"), "")
 	require.Equal(t, result{2,
 		"", "read the configuration: open /no/such/file.yaml: no such file or directory: name it with --config FILE\n"},
