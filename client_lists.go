@@ -163,8 +163,8 @@ func executionID(w *workflow.WorkflowExecutionInfo) string {
 	return id
 }
 
-// hasStatus: an execution has the status, or may have it. Those that carry no search attributes, because the server
-// had none, are found by their workflow id, and kept whatever their status.
+// hasStatus reports whether an execution has the status, or may have it. Those that carry no search attributes, because
+// the server had none, are found by their workflow id, and kept whatever their status.
 func hasStatus(w *workflow.WorkflowExecutionInfo, status signals.Status, rolledBack map[string]bool) bool {
 	id := executionID(w)
 	known := visibleStatus(w)

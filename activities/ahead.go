@@ -61,7 +61,7 @@ func (a *Activities) next(ctx context.Context, in signals.CallInput, value json.
 	return next, true
 }
 
-// endsSoon: a result that is kept for the pass after it might come too late to count.
+// endsSoon reports whether a result that is kept for the pass after it might come too late to count.
 func endsSoon(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < 50*aheadWithin

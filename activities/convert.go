@@ -83,7 +83,7 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) signals.
 	return blocked
 }
 
-// revertable: a pass's own call took effect and can be undone.
+// revertable reports whether a pass's own call took effect and can be undone.
 func (a *Activities) revertable(e signals.Entry) bool {
 	if e.Internal() || e.Error != nil || e.Connector == signals.StepConnector || e.Ephemeral {
 		return false

@@ -83,10 +83,9 @@ type FailedAttempt struct {
 	// Attempt counts from 1.
 	Attempt int
 	Err     error
-	// Unknown: the call may have taken effect, as after a timeout. Such a call
-	// is idempotent or a read.
+	// Unknown says that the call may have taken effect, as after a timeout. Such a call is idempotent or a read.
 	Unknown bool
-	// Retryable: without a policy the call would be made again.
+	// Retryable says that without a policy the call would be made again.
 	Retryable bool
 }
 

@@ -65,8 +65,8 @@ type Pass struct {
 	Open []OpenCall
 	// Refresh makes ephemeral entries of the log anew instead of replaying their kept value, in a new runtime.
 	Refresh bool
-	// Synchronous: a call of a connector returns its value, or throws, instead of giving a promise. It is the same for
-	// every pass of an execution.
+	// Synchronous says that a call of a connector returns its value, or throws, instead of giving a promise. It is the
+	// same for every pass of an execution.
 	Synchronous bool
 	// Lines is the number of console lines that earlier passes reported.
 	Lines  int
@@ -100,7 +100,7 @@ type OpenCall struct {
 	Connector string
 	Method    string
 	Args      json.RawMessage
-	// Pending: it waits for a person, so it lapses if the program throws.
+	// Pending says that the call waits for a person, so that it lapses if the program throws.
 	Pending bool
 }
 
@@ -133,7 +133,7 @@ type Admission struct {
 type Settlement struct {
 	Value json.RawMessage // missing: undefined
 	Err   *signals.CallError
-	// Escalate: the call is to be made as a gated one after all; As says how, if not as it was admitted.
+	// Escalate says that the call is to be made as a gated one after all; As says how, if not as it was admitted.
 	Escalate bool
 	As       *Admission
 }
@@ -168,11 +168,11 @@ type Result struct {
 	// Oversize is the size in bytes of a final value too large to hand back.
 	Oversize int
 	Failure  *Failure
-	// Stopped: the pass was cut off, so what it is blocked on must not be made.
+	// Stopped says that the pass was cut off, so what it is blocked on must not be made.
 	Stopped bool
 	Logs    []string // lines that no earlier pass reported
 	Lines   int      // lines printed since the program's start
-	// Parked: the child keeps the runtime, to go on with it.
+	// Parked says that the child keeps the runtime, to go on with it.
 	Parked bool
 }
 

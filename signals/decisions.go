@@ -148,8 +148,8 @@ type Decision struct {
 	// Always: the method was approved for the rest of the execution. Remembered: by an earlier decision that said so.
 	Always     bool `json:"always,omitempty"`
 	Remembered bool `json:"remembered,omitempty"`
-	// Shortened: there were so many or so large decisions that this one's note is cut, and its edited arguments are
-	// left out where they are large. The signal or update that brought it has the whole.
+	// Shortened says that there were so many or so large decisions that this one's note is cut, and its edited
+	// arguments are left out where they are large. The signal or update that brought it has the whole.
 	Shortened bool `json:"shortened,omitempty"`
 }
 

@@ -10,7 +10,7 @@ type ExecutionInput struct {
 	Code    string `json:"code"`
 	Runtime string `json:"runtime,omitempty"`
 	Purpose string `json:"purpose,omitempty"`
-	// Synchronous: calls of connectors return their values, or throw, instead of giving promises.
+	// Synchronous says that calls of connectors return their values, or throw, instead of giving promises.
 	Synchronous bool `json:"synchronous,omitempty"`
 }
 
@@ -53,7 +53,7 @@ type Pinned struct {
 	Limits     Limits   `json:"limits"`
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool `json:"searchAttributes"`
-	// LocalPasses: passes are first tried inside the workflow task, as local activities.
+	// LocalPasses says that passes are first tried inside the workflow task, as local activities.
 	LocalPasses bool  `json:"localPasses,omitempty"`
 	Hooks       Hooks `json:"hooks,omitzero"`
 }
@@ -101,8 +101,8 @@ type PassInput struct {
 	Open      []OpenCall `json:"open,omitempty"`
 	// Code is the program, for a local pass, whose input no event holds; other passes read it from the first event.
 	Code string `json:"code,omitempty"`
-	// Decided: the pass follows a decision. On a worker without the pinned connectors it runs nothing and says so;
-	// results kept of reexecute reads are read anew.
+	// Decided says that the pass follows a decision. On a worker without the pinned connectors it runs nothing and says
+	// so; results kept of reexecute reads are read anew.
 	Decided bool `json:"decided,omitempty"`
 	// Synchronous is the execution's.
 	Synchronous bool    `json:"synchronous,omitempty"`
@@ -112,7 +112,8 @@ type PassInput struct {
 // OpenCall is a gated call that has not settled.
 type OpenCall struct {
 	Seq int `json:"seq"`
-	// Pending: it waits for a person; else it runs, or is dispatched once the pass has issued it again.
+	// Pending says that the call waits for a person. Otherwise it runs, or will be dispatched once the pass has issued it
+	// again.
 	Pending bool `json:"pending,omitempty"`
 }
 
@@ -181,13 +182,13 @@ type Entry struct {
 	Class     Class           `json:"class,omitempty"`
 	Approval  bool            `json:"approval,omitempty"`
 	Ephemeral bool            `json:"ephemeral,omitempty"`
-	// Nested: the step issued calls or timers, so a replay runs it again to issue them.
+	// Nested says that the step issued calls or timers, so a replay runs it again to issue them.
 	Nested   bool      `json:"nested,omitempty"`
 	Attempts int       `json:"attempts,omitempty"`
 	Position *Position `json:"position,omitempty"`
-	// Dropped: the pass was stopped before the call settled.
+	// Dropped says that the pass was stopped before the call settled.
 	Dropped bool `json:"dropped,omitempty"`
-	// Revertable: the method has a revert.
+	// Revertable says that the method has a revert.
 	Revertable bool `json:"revertable,omitempty"`
 	// Source is the activity that made a gated call. The fold sets it; no pass result has it.
 	Source string `json:"source,omitempty"`
@@ -208,11 +209,11 @@ type Blocked struct {
 	TimeoutMs int64           `json:"timeoutMs,omitempty"`
 	// Queue is the connector's own task queue; empty is the runtime's.
 	Queue string `json:"queue,omitempty"`
-	// Revertable: the method has a revert.
+	// Revertable says that the method has a revert.
 	Revertable bool `json:"revertable,omitempty"`
 	// Approvals is how many different people have to approve; 0 is one.
 	Approvals int `json:"approvals,omitempty"`
-	// Client: the call is never made here, a client gives its result.
+	// Client says that the call is never made here, a client gives its result.
 	Client bool `json:"client,omitempty"`
 	// AskUnknown leaves a call whose outcome is unknown to a person.
 	AskUnknown bool `json:"askUnknown,omitempty"`
@@ -273,7 +274,7 @@ type PassResult struct {
 	Given   []Given   `json:"given,omitempty"`
 	Entries []Entry   `json:"entries,omitempty"`
 	Blocked []Blocked `json:"blocked,omitempty"`
-	// Partial: more blocked calls did not fit; nothing is dispatched before the next pass has listed them.
+	// Partial says that more blocked calls did not fit; nothing is dispatched before the next pass has listed them.
 	Partial bool            `json:"partial,omitempty"`
 	Timers  []Timer         `json:"timers,omitempty"`
 	Value   json.RawMessage `json:"value,omitempty"`
@@ -294,7 +295,7 @@ type PassFailure struct {
 	Position *Position `json:"position,omitempty"`
 	// Diverged is the seq at which the replay differed from the log, if it did.
 	Diverged *int `json:"diverged,omitempty"`
-	// Stopped: the pass was cut off, so calls it blocked on are not made.
+	// Stopped says that the pass was cut off, so calls it blocked on are not made.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
@@ -307,7 +308,7 @@ type CallInput struct {
 	Args        json.RawMessage `json:"args,omitempty"`
 	Key         string          `json:"key"`
 	Class       Class           `json:"class"`
-	// Edited: a person replaced the arguments, so they are validated before use.
+	// Edited says that a person replaced the arguments, so they are validated before use.
 	Edited bool `json:"edited,omitempty"`
 	// Attempt counts those that the workflow makes, from 1; Temporal's own repetitions come on top.
 	Attempt int `json:"attempt,omitempty"`
@@ -355,11 +356,11 @@ const (
 	ErrorConnector = "ConnectorError"
 	// ErrorRetryable asks for another attempt.
 	ErrorRetryable = "RetryableError"
-	// ErrorInvalid: edited arguments or a given result were refused; the call is pending again.
+	// ErrorInvalid says that edited arguments or a given result were refused; the call is pending again.
 	ErrorInvalid = "InvalidArguments"
-	// ErrorUnavailable: this worker cannot make the call and did not; another may.
+	// ErrorUnavailable says that this worker cannot make the call and did not; another may.
 	ErrorUnavailable = "ConnectorUnavailable"
-	// ErrorTooLarge: the call took effect, its result cannot be recorded.
+	// ErrorTooLarge says that the call took effect, its result cannot be recorded.
 	ErrorTooLarge = "ResultTooLarge"
 	// ErrorBusy refuses one more waiter for an execution.
 	ErrorBusy = "Busy"

@@ -73,7 +73,7 @@ type Call struct {
 	SettledAt  int64           `json:"settledAt,omitempty"`
 	// Decisions are all that were taken about the call, the oldest first; DecidedBy and so on repeat the newest.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// Revertable: a rollback can undo the call once it has taken effect.
+	// Revertable says that a rollback can undo the call once it has taken effect.
 	Revertable bool `json:"revertable,omitempty"`
 	// SettleOrder is the place of the call in the log, from 1: a later place settled later. 0 has not settled.
 	SettleOrder int `json:"settleOrder,omitempty"`
@@ -102,7 +102,7 @@ type PendingAction struct {
 	Method      string          `json:"method"`
 	Args        json.RawMessage `json:"args,omitempty"`
 	ArgsDigest  string          `json:"argsDigest"`
-	// Revertable: a rollback can undo the call once it has taken effect.
+	// Revertable says that a rollback can undo the call once it has taken effect.
 	Revertable  bool      `json:"revertable,omitempty"`
 	Position    *Position `json:"position,omitempty"`
 	Class       Class     `json:"class,omitempty"`

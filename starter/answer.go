@@ -130,7 +130,7 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// silent: the server is there and passed the question on, but nobody answered it.
+// silent reports whether the server is there and passed the question on, but nobody answered it.
 func silent(err error) bool {
 	var deadline *serviceerror.DeadlineExceeded
 	return errors.As(err, &deadline) || errors.Is(err, context.DeadlineExceeded)

@@ -133,7 +133,7 @@ func (c *cli) await(ctx context.Context, timeout time.Duration,
 	return out, err
 }
 
-// overdue: the server may see the deadline pass before we do.
+// overdue reports whether the deadline has passed, by our clock or the server's, which may be ahead.
 func overdue(err error) bool {
 	var update *client.WorkflowUpdateServiceTimeoutOrCanceledError
 	return errors.As(err, &update) || silent(err)

@@ -6,20 +6,21 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// pending: it waits for a person, for approval, for its result, or for what to do about an unknown outcome.
+// pending reports whether it waits for a person, for approval, for its result, or for what to do about an unknown
+// outcome.
 func (c *call) pending() bool {
 	return c.unsettled && !c.dispatched && (c.needsApproval() || c.needsResult() || c.isUnknown())
 }
 
-// needsApproval: it waits for approval.
+// needsApproval reports whether the call waits for approval.
 func (c *call) needsApproval() bool {
 	return c.unsettled && !c.dispatched && c.rec.RequiresApproval && !c.approved
 }
 
-// needsResult: it is never made here, and nobody has given its result yet.
+// needsResult reports whether a client is to give the call's result, and none has yet.
 func (c *call) needsResult() bool { return c.client && c.resolution == nil }
 
-// isUnknown: it was interrupted while it ran, and nobody has said yet what to do.
+// isUnknown reports whether the call was interrupted while it ran, and nobody has said yet what to do.
 func (c *call) isUnknown() bool { return c.unknown != nil && !c.retried && c.resolution == nil }
 
 // needsInstead says what a call waits for that an approval does not give.

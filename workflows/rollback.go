@@ -62,7 +62,7 @@ func undo(ctx workflow.Context, in signals.RollbackPlanInput, by signals.Rollbac
 	return record, plan.Hooks
 }
 
-// historyIsFull: undoing more calls might meet Temporal's own limits.
+// historyIsFull reports whether undoing more calls might meet Temporal's own limits.
 func historyIsFull(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	return info.GetCurrentHistoryLength() > 50_000 || info.GetCurrentHistorySize() > 47<<20

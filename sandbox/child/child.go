@@ -47,13 +47,13 @@ type child struct {
 	link     *link
 	programs compile.Cache
 	memory   int64
-	parked   *engine.Engine // of the newest pass
-	newest   *sandbox.Pass  // what the next pass is likely to be like
-	ready    *engine.Engine // for such a pass
+	parked   *engine.Engine // the newest pass's, to go on with
+	newest   *sandbox.Pass  // the newest pass: the next one is likely to resemble it
+	ready    *engine.Engine // prepared for a pass like newest
 
-	inline map[string]sandbox.Admission // of methods whose every call is admitted so; for the engine's goroutine
+	inline map[string]sandbox.Admission // methods whose every call is inline; used by the engine's goroutine only
 
-	calling   sync.Mutex // apart from mu, so that settlements are taken whatever else waits for the pipe
+	calling   sync.Mutex // held while a call is sent; apart from mu, so that settlements are read while a write waits for the pipe
 	mu        sync.Mutex
 	pending   map[int]chan sandbox.Settlement
 	admission chan sandbox.Admission
@@ -99,12 +99,12 @@ func (c *child) pass(body []byte, run func(body []byte) sandbox.Result) bool {
 	if !<-answers {
 		return false
 	}
-	c.link.mayLook(false) // nobody knows when the next pass comes
+	c.link.setBusyPoll(false) // the next pass may come at any time
 	c.prepare()
 	return true
 }
 
-// prepare builds the runtime of the next pass, while mostly nobody waits for it.
+// prepare builds the runtime of the next pass ahead of time, when mostly nobody waits.
 func (c *child) prepare() {
 	if c.parked == nil && c.ready == nil && c.newest != nil {
 		c.ready = engine.Ahead(*c.newest, c)
@@ -147,7 +147,7 @@ func (c *child) settled(s settledMessage) {
 	}
 }
 
-// first runs a pass from the program's beginning. What was parked was another's, or is given up.
+// first runs a pass from the program's first line. A parked runtime is dropped.
 func (c *child) first(body []byte) sandbox.Result {
 	c.parked = nil
 	var m passMessage
@@ -155,7 +155,7 @@ func (c *child) first(body []byte) sandbox.Result {
 		os.Exit(exitBroken)
 	}
 	p := m.Pass
-	c.link.mayLook(m.Look)
+	c.link.setBusyPoll(m.BusyPoll)
 	program, failure := c.programs.Get(p.Code, p.Modules, compile.ProgramSource)
 	if failure != nil {
 		return sandbox.Result{End: sandbox.Failed, Failure: failure}
@@ -166,7 +166,7 @@ func (c *child) first(body []byte) sandbox.Result {
 	return c.watched(e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
 }
 
-// engine is that of a pass: the one that is ready, if it suits.
+// engine returns the engine for a pass: the prepared one, if it fits.
 func (c *child) engine(p sandbox.Pass) *engine.Engine {
 	e, alike := c.ready, engine.Alike(p)
 	c.newest, c.ready = &alike, nil
@@ -183,7 +183,7 @@ func (c *child) resume(body []byte) sandbox.Result {
 	if decodeFrame(body, &m) != nil || c.parked == nil {
 		os.Exit(exitBroken)
 	}
-	c.link.mayLook(m.Look)
+	c.link.setBusyPoll(m.BusyPoll)
 	e := c.parked
 	return c.watched(e, true, func() (sandbox.Result, error) { return e.Resume(context.Background(), m.Next) })
 }

@@ -43,13 +43,13 @@ type readyMessage struct {
 }
 
 type passMessage struct {
-	Pass sandbox.Pass
-	Look bool // see mayLook
+	Pass     sandbox.Pass
+	BusyPoll bool
 }
 
 type nextMessage struct {
-	Next engine.Next
-	Look bool
+	Next     engine.Next
+	BusyPoll bool
 }
 
 type settledMessage struct {
@@ -69,20 +69,20 @@ var frameDecoder = func() cbor.DecMode {
 // link is one end of the pipes between worker and child. Writes may come from several goroutines.
 type link struct {
 	pipe  io.Reader
-	r     *bufio.Reader // of it
+	r     *bufio.Reader // reads pipe
 	w     io.Writer
 	mu    sync.Mutex
-	limit int // of frames that are read
+	limit int // largest frame that is read, in bytes
 }
 
 func newLink(r io.Reader, w io.Writer, limit int) *link {
 	return &link{pipe: r, r: bufio.NewReaderSize(r, 64<<10), w: w, limit: limit}
 }
 
-// mayLook says whether the reader may look for an answer that mostly comes soon, instead of sleeping until it comes.
-func (l *link) mayLook(may bool) {
-	if r, ok := l.pipe.(interface{ mayLook(bool) }); ok {
-		r.mayLook(may)
+// setBusyPoll says whether the reader may busy-poll for an answer, where its platform has that.
+func (l *link) setBusyPoll(on bool) {
+	if r, ok := l.pipe.(interface{ setBusyPoll(bool) }); ok {
+		r.setBusyPoll(on)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // childName is the argv[0] under which this binary is a sandbox child.
 const childName = "codemode-sandbox-child"
 
-// mainCalled: this process is no child, and those that it starts will know that they are.
+// mainCalled says that Main has run: this process is no child, and the children it starts will find out that they are.
 var mainCalled atomic.Bool
 
 // ErrNoMain is New's answer where Main was not called: the binary, started again, would not know that it is a child,
@@ -53,7 +53,7 @@ func serveWorker() {
 	debug.SetMaxStack(64 << 20)
 	engine.Warm()
 	layers := harden.Apply(config.Memory, config.Pivot)
-	c := &child{link: newLink(polled(os.Stdin), os.Stdout, maxFrameToChild), memory: config.Memory}
+	c := &child{link: newLink(nonblocking(os.Stdin), os.Stdout, maxFrameToChild), memory: config.Memory}
 	if err := c.link.send(frameReady, readyMessage{Version: engine.Version(), Layers: layers}); err != nil {
 		os.Exit(exitBroken)
 	}

@@ -9,4 +9,4 @@ import (
 
 func newPipeReader(f *os.File) (io.Reader, error) { return f, nil }
 
-func polled(pipe *os.File) io.Reader { return pipe }
+func nonblocking(pipe *os.File) io.Reader { return pipe }

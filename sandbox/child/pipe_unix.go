@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// pipeReader reads the end of a pipe whose other end mostly answers within microseconds. To sleep that long and be
-// woken takes longer than the answer, so where answers came soon it may look for a while before it sleeps. That takes a
-// processor which others could use: see quiet.
+// pipeReader reads a pipe whose other end mostly answers within microseconds. Sleeping and being woken takes longer than
+// such an answer, so after some quick answers it busy-polls for a while before it sleeps. Busy-polling takes a processor
+// that others could use; Pool.quiet decides when it is allowed.
 type pipeReader struct {
-	file *os.File
-	conn syscall.RawConn
-	may  atomic.Bool // look
-	soon int         // answers that came soon lately
+	file     *os.File
+	conn     syscall.RawConn
+	busyPoll atomic.Bool
+	quick    int // how many of the latest answers were quick
 }
 
 const (
-	// lookFor is how long a reader looks before it sleeps.
-	lookFor = 150 * time.Microsecond
-	// lookAfter is how many answers must have come soon; one that did not weighs as much as half of them.
-	lookAfter = 4
+	// pollFor is how long a reader busy-polls before it sleeps.
+	pollFor = 150 * time.Microsecond
+	// pollAfter is how many quick answers it takes before a reader busy-polls; a slow one takes half of them back.
+	pollAfter = 4
 )
 
 func newPipeReader(f *os.File) (io.Reader, error) {
@@ -38,25 +38,25 @@ func newPipeReader(f *os.File) (io.Reader, error) {
 
 func (r *pipeReader) Read(b []byte) (n int, err error) {
 	began := time.Now()
-	for r.may.Load() && r.soon >= lookAfter && time.Since(began) < lookFor {
-		if n, there, err := r.look(b); there {
+	for r.busyPoll.Load() && r.quick >= pollAfter && time.Since(began) < pollFor {
+		if n, there, err := r.poll(b); there {
 			return n, err
 		}
 		runtime.Gosched()
 	}
 	n, err = r.file.Read(b)
-	if time.Since(began) < 4*lookFor { // a sleep and its end take a while by themselves
-		r.soon = min(r.soon+1, 2*lookAfter)
+	if time.Since(began) < 4*pollFor { // sleeping and being woken takes a while by itself
+		r.quick = min(r.quick+1, 2*pollAfter)
 	} else {
-		r.soon = max(r.soon-lookAfter/2, 0)
+		r.quick = max(r.quick-pollAfter/2, 0)
 	}
 	return n, err
 }
 
-func (r *pipeReader) mayLook(may bool) { r.may.Store(may) }
+func (r *pipeReader) setBusyPoll(on bool) { r.busyPoll.Store(on) }
 
-// look reads what is there, without waiting.
-func (r *pipeReader) look(b []byte) (n int, there bool, err error) {
+// poll reads what is there, without waiting.
+func (r *pipeReader) poll(b []byte) (n int, there bool, err error) {
 	failed := r.conn.Read(func(fd uintptr) bool {
 		n, err = syscall.Read(int(fd), b)
 		return true
@@ -72,8 +72,8 @@ func (r *pipeReader) look(b []byte) (n int, there bool, err error) {
 	return max(n, 0), true, err
 }
 
-// polled makes reading a pipe wait in the Go scheduler, not in a system call that keeps the only processor for a while.
-func polled(pipe *os.File) io.Reader {
+// nonblocking makes a read wait in the Go scheduler, not in a system call that keeps the only processor for a while.
+func nonblocking(pipe *os.File) io.Reader {
 	fd := pipe.Fd()
 	if syscall.SetNonblock(int(fd), true) != nil {
 		return pipe

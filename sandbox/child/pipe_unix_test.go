@@ -17,7 +17,7 @@ func TestPipeReader(t *testing.T) {
 	conn, err := out.SyscallConn()
 	require.NoError(t, err)
 	r := &pipeReader{file: out, conn: conn}
-	r.mayLook(true)
+	r.setBusyPoll(true)
 	buffer := make([]byte, 8)
 	wait := func(late time.Duration) {
 		if late > 0 {
@@ -31,11 +31,11 @@ func TestPipeReader(t *testing.T) {
 		require.Equal(t, "a", string(buffer[:n]))
 	}
 	// On a busy machine an answer may come sooner or later than it was sent.
-	for r.soon < lookAfter {
+	for r.quick < pollAfter {
 		wait(0)
 	}
-	for r.soon > 0 {
-		wait(8 * lookFor)
+	for r.quick > 0 {
+		wait(8 * pollFor)
 	}
 	require.NoError(t, in.Close())
 	_, err = r.Read(buffer)

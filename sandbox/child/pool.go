@@ -35,15 +35,15 @@ type Options struct {
 type Pool struct {
 	options Options
 	slots   chan struct{}
-	crowded atomic.Int64 // when last, in Unix nanoseconds: see quiet
+	crowded atomic.Int64 // when too many passes ran at once for busy-polling, in Unix nanoseconds: see quiet
 	mu      sync.Mutex
 	idle    []*process
-	warming int // children that will soon be idle: started ahead of need, or told to forget
+	warming int // children that will soon be idle: started ahead of need, or dropping their parked runtime
 	closed  bool
 	layers  []harden.Layer // of the first child
-	plain   bool           // it was refused namespaces
+	plain   bool           // the host refused namespaces to the first child
 
-	forgetting sync.Mutex // one at a time: a child is neither idle nor at work meanwhile
+	forgetting sync.Mutex // one child at a time drops its parked runtime: meanwhile it is neither idle nor at work
 }
 
 // New starts a first child to learn what the host allows, and refuses if a required layer is missing, or with
@@ -123,7 +123,7 @@ func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (s
 		if err != nil {
 			return sandbox.Result{}, fmt.Errorf("start a sandbox child: %w", err)
 		}
-		p.look = x.quiet()
+		p.busyPoll = x.quiet()
 		result, healthy, failure := p.run(ctx, pass, host)
 		x.release(p, healthy)
 		if failure != errKilled {
@@ -136,11 +136,11 @@ func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (s
 	}
 }
 
-// quiet: for a while no more passes have run at once than there are processors for both their ends. Only then may these
-// look for each other's answers: on a busy machine, that a pass is over sooner would cost others more than it is worth.
+// quiet reports whether at most GOMAXPROCS/2 passes ran at once during the last second. Only then may both ends of a
+// pipe busy-poll: on a loaded host that would slow down other passes.
 func (x *Pool) quiet() bool {
 	now := time.Now().UnixNano()
-	if len(x.slots) > runtime.GOMAXPROCS(0)/2 { // what a container may use, where that is less than the machine has
+	if len(x.slots) > runtime.GOMAXPROCS(0)/2 { // a container's share, where it has less than the machine
 		x.crowded.Store(now)
 	}
 	return now-x.crowded.Load() > int64(time.Second)
@@ -166,9 +166,9 @@ func (x *Pool) reserve(ctx context.Context) error {
 	}
 }
 
-// acquire takes an idle child: the one that keeps the pass's runtime, else of those that keep none the one that has
-// served most passes, so that it is used up before its successor, else the one that has kept its runtime longest. In
-// the last case there will be one more child, if there may.
+// acquire takes an idle child, in this order: the one in which the pass's runtime is parked; of those without a parked
+// runtime the one that has served most passes, so that it reaches Reuse before its successor; the one whose runtime has
+// been parked longest. In the last case another child is started ahead of need, up to the limit.
 func (x *Pool) acquire(pass sandbox.Pass) (*process, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -209,7 +209,7 @@ func (x *Pool) release(p *process, healthy bool) {
 	switch left := x.options.Reuse - p.passes; {
 	case healthy && left > 0:
 		if left == prewarmBefore {
-			go x.prewarm(x.options.Children + 2) // this one's slot counts yet, and nobody is to wait when it is retired
+			go x.prewarm(x.options.Children + 2) // this child still counts, and its successor is to be ready when it retires
 		}
 		state := p.parked // of the next pass, once another may have the child
 		x.keep(p)
@@ -220,14 +220,14 @@ func (x *Pool) release(p *process, healthy bool) {
 		p.kill()
 	default:
 		p.kill()
-		go x.prewarm(x.options.Children + 1) // its slot counts yet
+		go x.prewarm(x.options.Children + 1) // the child that is gone still counts
 	}
 }
 
 // prewarmBefore is how many passes before its retirement a child's successor is started.
 const prewarmBefore = 5
 
-// keep makes a child available, unless there are enough for all passes that may run at once, and a successor of one.
+// keep makes a child available, unless there is one for each pass that may run at once, and a successor for one.
 func (x *Pool) keep(p *process) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -238,11 +238,11 @@ func (x *Pool) keep(p *process) {
 	x.idle = append(x.idle, p)
 }
 
-// parkedFor is how long a child keeps a runtime for the pass that follows.
+// parkedFor is how long a runtime stays parked for the next pass.
 const parkedFor = 20 * time.Second
 
-// forget frees the runtime of a state, if it is still kept. The child may not read what it is told, so nothing is
-// locked that others need, and it is ended then.
+// forget drops a parked runtime, if it still is parked. A child that does not read the frame is ended; meanwhile no lock
+// is held that others need.
 func (x *Pool) forget(p *process, state string) {
 	x.forgetting.Lock()
 	defer x.forgetting.Unlock()
@@ -263,7 +263,8 @@ func (x *Pool) forget(p *process, state string) {
 	x.prewarm(x.options.Children)
 }
 
-// take removes a child from the idle ones if it keeps the runtime of a state. One at work has another, or will.
+// take removes the child in which the runtime of a state is parked from the idle ones. A busy child has none, or soon
+// another.
 func (x *Pool) take(p *process, state string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -479,7 +479,7 @@ func TestChildAtWorkForgetsNothing(t *testing.T) {
 	require.Empty(t, x.idle)
 }
 
-// TestQuiet: passes look for answers only while processors are to spare, and have been for a while.
+// TestQuiet: passes busy-poll only while processors are to spare, and have been for a second.
 func TestQuiet(t *testing.T) {
 	x := &Pool{slots: make(chan struct{}, 1000)}
 	fill := func(n int) {

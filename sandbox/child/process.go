@@ -19,19 +19,19 @@ import (
 
 // process is a sandbox child as the worker sees it.
 type process struct {
-	cmd    *exec.Cmd
-	link   *link
-	stdin  io.Closer
-	stderr *tail
-	memory int64
-	layers []harden.Layer
-	passes int
-	look   bool          // both ends may, in this pass
-	parked string        // the state that the child keeps the runtime of
-	seen   int           // how much of its log that runtime has seen
-	before loggedCalls   // of that log
-	exited chan struct{} // closed when the child has ended
-	once   sync.Once
+	cmd      *exec.Cmd
+	link     *link
+	stdin    io.Closer
+	stderr   *tail
+	memory   int64
+	layers   []harden.Layer
+	passes   int
+	busyPoll bool          // both ends of the pipe busy-poll during this pass
+	parked   string        // the nonce after which the parked runtime goes on; "" when none is parked
+	seen     int           // how many entries of its log the parked runtime has seen
+	before   loggedCalls   // the calls among those entries
+	exited   chan struct{} // closed when the child has ended
+	once     sync.Once
 }
 
 // readyWithin bounds the start of a child.
@@ -152,23 +152,24 @@ func (p *process) run(
 	return result, false, nil
 }
 
-// errKilled: somebody else ended the child, such as the kernel when the host is short of memory. That says nothing
-// about the program.
+// errKilled says that somebody else ended the child, such as the kernel when the host is short of memory. That is not
+// the program's fault.
 var errKilled = errors.New("the sandbox child was killed from outside")
 
-// begin sends a pass, or of one that goes on in the parked runtime, only what that has not seen.
+// begin sends the pass. To the parked runtime of the same execution it sends only what that has not seen yet.
 func (p *process) begin(pass sandbox.Pass) error {
-	p.link.mayLook(p.look)
+	p.link.setBusyPoll(p.busyPoll)
 	parked := p.parked
 	p.parked = ""
 	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}
-		return p.link.send(framePass, passMessage{pass, p.look})
+		return p.link.send(framePass, passMessage{pass, p.busyPoll})
 	}
-	return p.link.send(frameNext, nextMessage{engine.NextOf(pass, p.seen), p.look})
+	return p.link.send(frameNext, nextMessage{engine.NextOf(pass, p.seen), p.busyPoll})
 }
 
-// follows: the pass goes on from that state. One that reads again what earlier passes read starts anew.
+// follows reports whether the pass goes on from the state that this nonce names. A pass that repeats the reads of
+// earlier ones starts from its first line instead.
 func follows(p sandbox.Pass, state string) bool { return p.After == state && !p.Refresh }
 
 // overdue says why a child that does not even end itself is killed.
@@ -179,7 +180,7 @@ func (p *process) overdue() *sandbox.Failure {
 	return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
 }
 
-// endsCleanly: the runtime ended in an orderly way, so that the child is none the worse for it.
+// endsCleanly reports whether the child can serve other passes after a failure of this kind.
 func endsCleanly(k sandbox.FailureKind) bool {
 	switch k {
 	case sandbox.TooLarge, sandbox.NotSerializable, sandbox.BudgetExceeded, sandbox.Diverged, sandbox.Deadlock,

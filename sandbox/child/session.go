@@ -20,22 +20,26 @@ type session struct {
 	host     sandbox.Host
 	ctx      context.Context
 	limits   sandbox.Limits
-	deadline int64 // of the pass, epoch milliseconds
+	deadline int64 // when the pass times out, in epoch milliseconds
 	pass     sandbox.Pass
 	earlier  map[int]*signals.Entry // see issuedBefore
-	// admitted is by seq; it and what else has no lock is for the goroutine that answers, and passes on with turn.
-	admitted map[int]*admitted
-	started  int // inline calls that no earlier pass made
-	mu       sync.Mutex
-	issued   []*inlineCall // in the order in which they were started
-	open     int           // of these, not settled
-	kept     int           // bytes that these hold
-	over     bool          // the pass has ended: the child would take a settlement for one of its next pass
-	turn     atomic.Int64  // odd while the goroutine that answers makes a call; who makes it even answers next
-	timer    *time.Timer   // for the next to take over
-	wary     int           // how many calls to come have goroutines of their own
+
+	// Fields without a lock belong to the goroutine that reads the child's frames. turn hands them to another one: it
+	// is odd while the reading goroutine makes a call, and whoever makes it even reads next.
+	turn          atomic.Int64
+	timer         *time.Timer       // calls takeOver when a call takes long
+	ownGoroutines int               // how many of the next calls get a goroutine of their own
+	admitted      map[int]*admitted // by seq
+	started       int               // inline calls that no earlier pass made
+
+	mu     sync.Mutex    // guards the next four
+	issued []*inlineCall // in the order in which they were started
+	open   int           // how many of them have not settled
+	kept   int           // bytes of arguments and values that they hold
+	over   bool          // the pass has ended: the child would take a settlement for one of its next pass
+
 	once     sync.Once
-	ended    chan struct{} // closed with what follows
+	ended    chan struct{} // closed once the next three are set
 	final    sandbox.Result
 	failed   error
 	panicked *Panic
@@ -49,8 +53,8 @@ func newSession(ctx context.Context, p *process, pass sandbox.Pass, host sandbox
 	}
 }
 
-// issuedBefore finds the calls of earlier passes, with what the log has of them where that may be read anew. Not for a
-// pass that makes no call.
+// issuedBefore returns the calls of earlier passes by seq, with their log entry where the pass may repeat the read. It is
+// made on first use, since many passes make no call.
 func (s *session) issuedBefore() map[int]*signals.Entry {
 	if s.earlier == nil {
 		s.earlier = s.p.before.of(s.pass)
@@ -58,11 +62,11 @@ func (s *session) issuedBefore() map[int]*signals.Entry {
 	return s.earlier
 }
 
-// loggedCalls are the calls of a log, by seq. They grow with the passes of a kept runtime, so that each pass looks at
-// what is new only.
+// loggedCalls are the calls of a log, by seq. They grow with the passes of a parked runtime, so that each pass reads only
+// the new entries.
 type loggedCalls struct {
 	bySeq   map[int]*signals.Entry
-	entries int // of the log that are in it
+	entries int // how many entries of the log were read
 }
 
 func (l *loggedCalls) of(p sandbox.Pass) map[int]*signals.Entry {
@@ -85,25 +89,25 @@ func (l *loggedCalls) of(p sandbox.Pass) map[int]*signals.Entry {
 	return l.bySeq
 }
 
-// admitted is what the worker knows of a call. A child may have been taken over by its program: what it says later of a
-// call that it has asked about does not count. Of what may be long the worker keeps a digest only, since a program may
-// issue as much as its child's memory holds; the child repeats it.
+// admitted is what the worker knows of a call. A child may have been taken over by its program, so what it says about a
+// call later does not count. Arguments and reasons may be as long as the child's memory allows: the worker keeps their
+// digests, and checks what the child repeats against them.
 type admitted struct {
 	sandbox.Call      // without its arguments
 	sandbox.Admission // without the reason of a refusal
 	refused           bool
 	args              digest
-	reason            digest         // of a refusal
-	again             *signals.Entry // what the log has of a read that is made anew
-	asked             bool           // to make it
-	made              *inlineCall    // once it is started
-	reported          bool           // in the result
+	reason            digest         // why the call was refused
+	again             *signals.Entry // the log's entry of a read that this pass repeats
+	asked             bool           // the child asked to make the call
+	made              *inlineCall    // nil until the call is started
+	reported          bool           // the child's result has the call
 }
 
 type inlineCall struct {
 	admitted
-	settlement *sandbox.Settlement // that the child was sent
-	tooLarge   bool                // the settlement's value, so that it is not kept
+	settlement *sandbox.Settlement // what the child was sent
+	tooLarge   bool                // the value was too large to record, and was not kept
 	at         int64
 }
 
@@ -143,8 +147,8 @@ func (s *session) admit(body []byte) error {
 	return s.p.link.send(frameAdmission, s.learn(c, nil))
 }
 
-// full: there are more calls than any budget has room for, even if some count twice, as inline and then as gated. Reads
-// of the log that are made anew are in none.
+// full reports whether there are more calls than any budget has room for, even if some count twice, as inline and then
+// as gated. Reads of the log that the pass repeats count in no budget.
 func (s *session) full() bool {
 	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.issuedBefore())
 }
@@ -160,13 +164,13 @@ func (s *session) learn(c sandbox.Call, again *signals.Entry) sandbox.Admission 
 	return a
 }
 
-// errFlood: a child asks for more than its engine ever would.
+// errFlood says that a child started more calls than its engine ever would, so that it cannot be trusted any more.
 var errFlood = errors.New("the sandbox child started too many calls")
 
 const maxOpenCalls = 64
 
-// call takes up an inline call: one that was admitted so, else of a method that need not be asked about again, or a
-// read of the log that is made anew. None is returned if it is not to be made.
+// call checks a request to make an inline call. The call was admitted as inline, or every call of its method is, or it
+// repeats a read of the log. It returns nil if the call is not to be made.
 func (s *session) call(body []byte) (*inlineCall, error) {
 	c, err := readCall(body)
 	if err != nil {
@@ -195,7 +199,7 @@ func (s *session) call(body []byte) (*inlineCall, error) {
 	return k.made, s.begin(k.made)
 }
 
-// first admits a call that nobody has asked about.
+// first admits a call that the child did not ask about before.
 func (s *session) first(c sandbox.Call) (refused *signals.CallError, err error) {
 	again, err := s.madeAnew(c)
 	switch {
@@ -207,12 +211,12 @@ func (s *session) first(c sandbox.Call) (refused *signals.CallError, err error) 
 	return s.learn(c, again).Refused, nil
 }
 
-// is: the call is the one that was admitted.
+// is reports whether this is the call that was admitted: same method, same arguments.
 func (k *admitted) is(c sandbox.Call) bool {
 	return k.Connector == c.Connector && k.Method == c.Method && k.args == sha256.Sum256(c.Args)
 }
 
-// madeAnew finds what the log has of a call; nothing but a read that is to be made anew may be there.
+// madeAnew returns the log's entry of a call, which must be a read that this pass repeats, or nil.
 func (s *session) madeAnew(c sandbox.Call) (*signals.Entry, error) {
 	e, earlier := s.issuedBefore()[c.Seq]
 	switch {
@@ -241,9 +245,9 @@ func (s *session) begin(c *inlineCall) error {
 	return nil
 }
 
-// mostKept bounds what the calls of a pass hold on the worker, with arguments and values: those that were delivered fit
-// the frame of the result, and the engine starts no more than Parallel others, beside one that the program waits for
-// and one that did not fit.
+// mostKept bounds the bytes of arguments and values that the calls of a pass hold on the worker. Delivered calls fit the
+// result's frame; beside them the engine starts at most Parallel calls, one that the program waits for, and one that did
+// not fit.
 func mostKept(l sandbox.Limits) int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
 
 // make makes a call and tells the child how it ended.
@@ -276,7 +280,7 @@ func (s *session) make(c *inlineCall) {
 	}
 }
 
-// fits: the engine records a value of that size.
+// fits reports whether a value is within the limits of what the engine records.
 func fits(l sandbox.Limits, value json.RawMessage) bool {
 	return len(value) <= l.ValueBytes && (len(value) <= l.ValueUnits || signals.Units(value) <= l.ValueUnits)
 }
@@ -298,7 +302,7 @@ func (s *session) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 	return r
 }
 
-// entry records the call; a result that came after the deadline is none, whichever of both the child noticed first.
+// entry records the call. A result that came after the deadline is not recorded, even if the child saw it in time.
 func (c *inlineCall) entry(deadline int64) signals.Entry {
 	e := signals.Entry{
 		ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Class: c.Class, Position: c.Position,
@@ -313,7 +317,7 @@ func (c *inlineCall) entry(deadline int64) signals.Entry {
 	return e
 }
 
-// outcome is what is recorded of a call that has settled.
+// outcome is the result or error that is recorded of a settled call.
 func (c *inlineCall) outcome() (json.RawMessage, *signals.CallError) {
 	switch {
 	case c.tooLarge:

@@ -91,19 +91,20 @@ func (s *session) end(r sandbox.Result, err error) {
 }
 
 const (
-	// patience is how long a call may hold up what the child asks meanwhile, before another goroutine takes that over.
+	// patience is how long a call may hold up the reading of frames, before another goroutine takes the reading over.
 	patience = 300 * time.Microsecond
-	// quick is what most inline calls are: over before a goroutine of their own would have begun.
-	quick = 50 * time.Microsecond
-	// waryFor is how many calls after one that was not quick have goroutines of their own: of calls that a program
-	// makes side by side and that take long, one in so many holds up the others.
-	waryFor = 16
+	// quickCall is within what most inline calls end: before a goroutine of their own would have started.
+	quickCall = 50 * time.Microsecond
+	// afterSlowCall is how many calls get goroutines of their own after one that was not quick, so that slow calls that a
+	// program makes in parallel do not queue behind the one made on the reading goroutine.
+	afterSlowCall = 16
 )
 
-// makeHere makes a call; false when that took so long that another goroutine has gone on answering.
+// makeHere makes a call on the reading goroutine. It returns false when that took so long that another goroutine has
+// taken the reading over.
 func (s *session) makeHere(c *inlineCall) bool {
-	if s.wary > 0 {
-		s.wary--
+	if s.ownGoroutines > 0 {
+		s.ownGoroutines--
 		go s.make(c)
 		return true
 	}
@@ -112,23 +113,23 @@ func (s *session) makeHere(c *inlineCall) bool {
 	}
 	began := time.Now()
 	turn := s.turn.Add(1)
-	s.timer.Reset(patience) // after the turn has begun, or whom it calls would find none
+	s.timer.Reset(patience) // only once the turn has begun: takeOver does nothing outside of a turn
 	s.make(c)
 	if !s.turn.CompareAndSwap(turn, turn+1) {
 		return false
 	}
 	s.timer.Stop()
-	if time.Since(began) > quick {
-		s.wary = waryFor
+	if time.Since(began) > quickCall {
+		s.ownGoroutines = afterSlowCall
 	}
 	return true
 }
 
-// takeOver goes on answering while a call takes long.
+// takeOver goes on reading frames while a call takes long.
 func (s *session) takeOver() {
 	turn := s.turn.Load()
 	if making := turn%2 == 1; making && s.turn.CompareAndSwap(turn, turn+1) {
-		s.wary = waryFor
+		s.ownGoroutines = afterSlowCall
 		s.answer()
 	}
 }

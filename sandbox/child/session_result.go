@@ -14,7 +14,7 @@ import (
 // result takes the child's result, in which calls are what the worker admitted and ended as the worker saw it.
 func (s *session) result(body []byte) (sandbox.Result, error) {
 	s.mu.Lock()
-	s.over = true // what has not settled by now the child does not know
+	s.over = true // a call that has not settled by now is unsettled for the child, too
 	s.mu.Unlock()
 	var r sandbox.Result
 	if err := decodeFrame(body, &r); err != nil {
@@ -43,12 +43,12 @@ func (s *session) result(body []byte) (sandbox.Result, error) {
 	return r, nil
 }
 
-// neverMade: the pass was stopped when the child was about to ask for the call.
+// neverMade reports whether the pass was stopped before the child asked for the call.
 func (s *session) neverMade(e signals.Entry) bool {
 	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
 }
 
-// blocked takes over what the worker knows of a call that waits.
+// blocked replaces what the child says of a gated call by what the worker knows of it.
 func (s *session) blocked(b *sandbox.BlockedCall) error {
 	k := s.admitted[b.Seq]
 	if k == nil || k.reported || k.again != nil {
@@ -73,7 +73,7 @@ func (k *admitted) arguments(repeated json.RawMessage) (args json.RawMessage, ok
 	return repeated, sha256.Sum256(repeated) == k.args
 }
 
-// gated tells how a call waits, if the worker admitted it so or has given it up.
+// gated returns how a gated call is admitted: the worker admitted it as gated, or escalated it.
 func (k *admitted) gated() (sandbox.Admission, bool) {
 	switch made := k.made; {
 	case made == nil || made.settlement == nil:
@@ -85,8 +85,8 @@ func (k *admitted) gated() (sandbox.Admission, bool) {
 	}
 }
 
-// entry takes over what the worker knows of a call that ended. When it did is the child's to say: the program has seen
-// that as its clock. What a step came to, and when timers fired, the worker does not know.
+// entry replaces what the child says of a settled call by what the worker knows of it. The times are the child's: the
+// program has seen them as its clock. Results of steps and times of timers only the child knows.
 func (s *session) entry(e *signals.Entry, stopped bool) error {
 	switch {
 	case e.Timer:
@@ -121,7 +121,7 @@ func (s *session) entry(e *signals.Entry, stopped bool) error {
 	return nil
 }
 
-// ended tells how a call ended, as the child was told. Why it was refused the child repeats.
+// ended returns how a call ended, as the child was told. The reason of a refusal is the child's copy, checked by digest.
 func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, failure *signals.CallError, ok bool) {
 	if k.refused {
 		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason

@@ -65,7 +65,7 @@ func (w *watchdog) look() {
 	}
 }
 
-// heavy: a program that ran out of time holding this much ran out of time because of it.
+// heavy reports whether so much memory is in use that collecting garbage explains why a program ran out of time.
 func heavy(memory uint64) bool {
 	allocated, _ := heap()
 	return allocated > memory/4

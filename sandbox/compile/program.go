@@ -25,7 +25,7 @@ const (
 // Program is compiled source; it may be run by many runtimes at once.
 type Program struct {
 	Compiled *goja.Program // evaluates to the async function that is the program
-	// CallResult: the program's value, if it is a function, is the program proper.
+	// CallResult says that a program whose value is a function is run by calling that function.
 	CallResult bool
 }
 

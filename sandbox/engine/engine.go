@@ -71,11 +71,11 @@ type Engine struct {
 	wake     chan struct{} // rouses an idle loop that was killed
 	deadline *time.Timer
 	closed   bool // a completion did not fit: the pass ends here
-	// refreshed: a read of the log was made anew.
+	// refreshed says that a read of the log was made anew.
 	refreshed bool
-	// stepped: the function of a step ran, which a replay does not run.
+	// stepped says that the function of a step ran, which a replay does not run.
 	stepped bool
-	// suspended: the pass ended inside a call of the synchronous mode.
+	// suspended says that the pass ended inside a call of the synchronous mode.
 	suspended bool
 
 	errorsAt []errorAt
@@ -398,7 +398,7 @@ func (e *Engine) pump() {
 	}
 }
 
-// late: the time is up, though a busy machine has not run the timer yet.
+// late reports whether the pass's time is up, even if a busy machine has not run the timer yet.
 func (e *Engine) late() bool { return time.Since(e.started) > e.limits.Timeout }
 
 // collect moves finished calls to the ready queue without waiting.
@@ -445,7 +445,8 @@ func (e *Engine) deliverNext() (bool, error) {
 	return false, nil
 }
 
-// finished: the program has ended and nothing that counts is open. After a throw, calls that wait for a person lapse.
+// finished reports whether the program has ended and nothing that counts is open. After a throw, calls that wait for a
+// person lapse.
 func (e *Engine) finished() bool {
 	if !e.main.settled || len(e.running)+len(e.queue)+len(e.ready) > 0 {
 		return false
@@ -453,7 +454,7 @@ func (e *Engine) finished() bool {
 	return e.gates == 0 || e.main.threw && e.gates == e.waiting
 }
 
-// waitable: something that this pass may wait for will happen.
+// waitable reports whether anything is under way that this pass may wait for.
 func (e *Engine) waitable() bool {
 	return len(e.running) > 0 || e.gates == 0 && !e.closing() && !e.main.settled && e.inlineTimer() != nil
 }

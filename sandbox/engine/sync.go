@@ -31,7 +31,7 @@ func (e *Engine) issueSync(c *call) goja.Value {
 	return e.liveCall(c)
 }
 
-// isNext: the log's next entry is this one.
+// isNext reports whether the log's next entry is this one.
 func (e *Engine) isNext(entry *signals.Entry) bool {
 	return e.cursor < len(e.pass.Log) && &e.pass.Log[e.cursor] == entry
 }

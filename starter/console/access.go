@@ -25,7 +25,7 @@ const (
 type Identity struct {
 	Name string
 	Role Role
-	// Asserted: the name was authenticated, not merely claimed.
+	// Asserted says that the name was authenticated, not merely claimed.
 	Asserted bool
 }
 

@@ -16,7 +16,7 @@ type value struct {
 	// Fold is the beginning of a text that is long; empty for others.
 	Fold string
 	Size int // in characters
-	// Cut: the text is too long to be shown whole.
+	// Cut says that the text is too long to be shown whole.
 	Cut bool
 }
 
@@ -61,7 +61,7 @@ func indent(raw json.RawMessage) string {
 type argument struct {
 	Name string
 	value
-	// Hidden: the name looks like that of a secret.
+	// Hidden says that the name looks like that of a secret.
 	Hidden bool
 }
 

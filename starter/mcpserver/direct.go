@@ -64,7 +64,8 @@ func methodTool(name string, m signals.Method) mcp.Tool {
 	return tool
 }
 
-// takesObject: tools of MCP take objects; a method that takes something else gets it as "input".
+// takesObject reports whether a method's argument is an object, as that of every MCP tool is. What a method takes
+// instead is handed to its tool as "input".
 func takesObject(schema json.RawMessage) bool {
 	var s struct {
 		Type       json.RawMessage `json:"type"`

@@ -27,7 +27,7 @@ func ServeStdio(ctx context.Context, s *server.MCPServer, in io.Reader, out io.W
 // Caller is whom the front door authenticated.
 type Caller struct {
 	Name string
-	// MayDecide: elicitation asks this person about approvals.
+	// MayDecide says that elicitation asks this person about approvals.
 	MayDecide bool
 }
 

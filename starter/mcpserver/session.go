@@ -88,7 +88,8 @@ func (s *session) await(ctx context.Context, id string,
 	return out, err
 }
 
-// overdue: the time of ctx is up, or will be in a moment: the server may see a deadline pass before we do.
+// overdue reports whether the time of ctx is up, or will be in a moment: the server may see a deadline pass before we
+// do.
 func overdue(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) < 200*time.Millisecond

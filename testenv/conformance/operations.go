@@ -15,9 +15,9 @@ type operation struct {
 	with  map[string]argument // keys that may stand beside the name
 	needs []string            // those of them that must
 	do    func(*run, context.Context, step) (any, error)
-	// lags: the answer comes from lists that may be behind, so it is read again until it matches.
+	// lags says that the answer comes from lists that may be behind, so it is read again until it matches.
 	lags func(step) bool
-	// local: neither worker nor client is needed.
+	// local says that neither worker nor client is needed.
 	local bool
 }
 
