@@ -65,7 +65,7 @@ type Engine struct {
 	size     int // encoded bytes that the result holds so far
 	result   sandbox.Result
 	fatal    *sandbox.Failure
-	stopped  atomic.Bool // the interrupt flag that goja clears when it unwinds
+	stopped  atomic.Bool // the interrupt flag, kept here because goja clears its own when it unwinds
 	expired  atomic.Bool
 	killed   atomic.Pointer[sandbox.Failure]
 	wake     chan struct{} // rouses an idle loop that was killed
@@ -120,12 +120,12 @@ func New(ctx context.Context, pass sandbox.Pass, host sandbox.Host) *Engine {
 	return e
 }
 
-// Alike is what passes have in common that the same runtime suits.
+// Alike is what two passes must have in common so that a runtime built for one suits the other.
 func Alike(p sandbox.Pass) sandbox.Pass {
 	return sandbox.Pass{Connectors: p.Connectors, Synchronous: p.Synchronous}
 }
 
-// Ahead is an engine whose runtime is built, for a pass that is like this one.
+// Ahead returns an engine whose runtime is built already, for a later pass that is like this one.
 func Ahead(pass sandbox.Pass, host sandbox.Host) *Engine {
 	e := New(context.Background(), Alike(pass), host)
 	if e.build() != nil { // whoever needs it will say so
@@ -134,12 +134,12 @@ func Ahead(pass sandbox.Pass, host sandbox.Host) *Engine {
 	return e
 }
 
-// Suits says that the runtime is built as the pass needs it.
+// Suits reports whether the runtime was built as the pass needs it.
 func (e *Engine) Suits(pass sandbox.Pass) bool {
 	return e != nil && e.pass.Synchronous == pass.Synchronous && slices.Equal(e.pass.Connectors, pass.Connectors)
 }
 
-// Take makes an engine that has run nothing yet that of a pass.
+// Take gives a pass to an engine that has run nothing yet.
 func (e *Engine) Take(ctx context.Context, pass sandbox.Pass) {
 	e.ctx, e.pass, e.limits, e.started = ctx, pass, pass.Limits.WithDefaults(), time.Now()
 	e.clock, e.random = pass.Start, seeded(pass.Seed)

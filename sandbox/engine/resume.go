@@ -8,15 +8,13 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// A pass that ended because calls are made, or decided on, between it and the next one can leave its runtime where it
-// stands: the next pass then delivers what settled since, instead of replaying all that went before. It is the same
-// runtime doing the same things in the same order, so that nobody can tell; only replaying costs more the longer the
-// log is. The runtime stays for seconds, in a child that nothing else needs: an execution that waits longer keeps
-// nothing.
+// A pass that ends on gated calls can leave its runtime parked. The next pass then delivers what settled since, instead
+// of replaying the whole log: the same things happen in the same order, at a cost that does not grow with the log. A
+// runtime stays parked for seconds, in an idle child; an execution that waits longer replays.
 
-// Parkable says that the pass ended with everything delivered, on gated calls. What was read anew stands elsewhere in
-// the log than it was recorded. What a step's function left behind beside its value is in no log: it is gone for the
-// next pass, wherever that runs.
+// Parkable reports whether the pass ended on gated calls with everything else delivered. A pass that repeated reads is
+// not parkable, since their entries are out of order; nor one that ran a step's function, whose side effects on the
+// program's variables a replay would not have.
 func (e *Engine) Parkable() bool {
 	return e.result.End == sandbox.Blocked && !e.result.Partial && e.fatal == nil &&
 		!e.stopped.Load() && !e.suspended && !e.closed && !e.refreshed && !e.stepped &&
