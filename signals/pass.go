@@ -112,8 +112,8 @@ type PassInput struct {
 // OpenCall is a gated call that has not settled.
 type OpenCall struct {
 	Seq int `json:"seq"`
-	// Pending says that the call waits for a person. Otherwise it runs, or will be dispatched once the pass has issued it
-	// again.
+	// Pending says that the call waits for a person. Otherwise it runs, or will be dispatched once the pass has issued
+	// it again.
 	Pending bool `json:"pending,omitempty"`
 }
 

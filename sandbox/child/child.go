@@ -53,7 +53,8 @@ type child struct {
 
 	inline map[string]sandbox.Admission // methods whose every call is inline; used by the engine's goroutine only
 
-	calling   sync.Mutex // held while a call is sent; apart from mu, so that settlements are read while a write waits for the pipe
+	// calling is held while a call is sent. It is not mu: settlements are read while a write waits for the pipe.
+	calling   sync.Mutex
 	mu        sync.Mutex
 	pending   map[int]chan sandbox.Settlement
 	admission chan sandbox.Admission

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// pipeReader reads a pipe whose other end mostly answers within microseconds. Sleeping and being woken takes longer than
-// such an answer, so after some quick answers it busy-polls for a while before it sleeps. Busy-polling takes a processor
-// that others could use; Pool.quiet decides when it is allowed.
+// pipeReader reads a pipe whose other end mostly answers within microseconds. Sleeping and being woken takes longer
+// than such an answer, so after some quick answers it busy-polls for a while before it sleeps. Busy-polling takes a
+// processor that others could use; Pool.quiet decides when it is allowed.
 type pipeReader struct {
 	file     *os.File
 	conn     syscall.RawConn

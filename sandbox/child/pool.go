@@ -209,7 +209,7 @@ func (x *Pool) release(p *process, healthy bool) {
 	switch left := x.options.Reuse - p.passes; {
 	case healthy && left > 0:
 		if left == prewarmBefore {
-			go x.prewarm(x.options.Children + 2) // this child still counts, and its successor is to be ready when it retires
+			go x.prewarm(x.options.Children + 2) // it still counts, and so does its successor
 		}
 		state := p.parked // of the next pass, once another may have the child
 		x.keep(p)
@@ -241,8 +241,8 @@ func (x *Pool) keep(p *process) {
 // parkedFor is how long a runtime stays parked for the next pass.
 const parkedFor = 20 * time.Second
 
-// forget drops a parked runtime, if it still is parked. A child that does not read the frame is ended; meanwhile no lock
-// is held that others need.
+// forget drops a parked runtime, if it still is parked. A child that does not read the frame is ended; meanwhile no
+// lock is held that others need.
 func (x *Pool) forget(p *process, state string) {
 	x.forgetting.Lock()
 	defer x.forgetting.Unlock()

@@ -53,8 +53,8 @@ func newSession(ctx context.Context, p *process, pass sandbox.Pass, host sandbox
 	}
 }
 
-// issuedBefore returns the calls of earlier passes by seq, with their log entry where the pass may repeat the read. It is
-// made on first use, since many passes make no call.
+// issuedBefore returns the calls of earlier passes by seq, with their log entry where the pass may repeat the read. It
+// is made on first use, since many passes make no call.
 func (s *session) issuedBefore() map[int]*signals.Entry {
 	if s.earlier == nil {
 		s.earlier = s.p.before.of(s.pass)
@@ -62,8 +62,8 @@ func (s *session) issuedBefore() map[int]*signals.Entry {
 	return s.earlier
 }
 
-// loggedCalls are the calls of a log, by seq. They grow with the passes of a parked runtime, so that each pass reads only
-// the new entries.
+// loggedCalls are the calls of a log, by seq. They grow with the passes of a parked runtime, so that each pass reads
+// only the new entries.
 type loggedCalls struct {
 	bySeq   map[int]*signals.Entry
 	entries int // how many entries of the log were read
@@ -245,9 +245,9 @@ func (s *session) begin(c *inlineCall) error {
 	return nil
 }
 
-// mostKept bounds the bytes of arguments and values that the calls of a pass hold on the worker. Delivered calls fit the
-// result's frame; beside them the engine starts at most Parallel calls, one that the program waits for, and one that did
-// not fit.
+// mostKept bounds the bytes of arguments and values that the calls of a pass hold on the worker. Delivered calls fit
+// the result's frame; beside them the engine starts at most Parallel calls, one that the program waits for, and one
+// that did not fit.
 func mostKept(l sandbox.Limits) int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
 
 // make makes a call and tells the child how it ended.

@@ -95,8 +95,8 @@ const (
 	patience = 300 * time.Microsecond
 	// quickCall is within what most inline calls end: before a goroutine of their own would have started.
 	quickCall = 50 * time.Microsecond
-	// afterSlowCall is how many calls get goroutines of their own after one that was not quick, so that slow calls that a
-	// program makes in parallel do not queue behind the one made on the reading goroutine.
+	// afterSlowCall is how many calls get goroutines of their own after one that was not quick, so that slow calls that
+	// a program makes in parallel do not queue behind the one made on the reading goroutine.
 	afterSlowCall = 16
 )
 

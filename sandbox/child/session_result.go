@@ -121,7 +121,8 @@ func (s *session) entry(e *signals.Entry, stopped bool) error {
 	return nil
 }
 
-// ended returns how a call ended, as the child was told. The reason of a refusal is the child's copy, checked by digest.
+// ended returns how a call ended, as the child was told. The reason of a refusal is the child's copy, checked by
+// digest.
 func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, failure *signals.CallError, ok bool) {
 	if k.refused {
 		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
