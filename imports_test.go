@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"connectors/search":    {},
 	"connectors/types":     {"connectors"},
 	"connectors/catalogue": {"connectors", "connectors/search", "connectors/types"},
-	"connectors/utcp":      {"connectors", "connectors/catalogue"},
+	"connectors/utcp":      {"connectors", "connectors/catalogue", "connectors/types"},
 
 	"sandbox":          {},
 	"sandbox/compile":  {"sandbox"},

@@ -45,6 +45,9 @@ func (c *Catalogue) With(snippets ...Snippet) *Catalogue {
 	return &other
 }
 
+// Connector gives the declared types of a connector, nil for an unknown one.
+func (c *Catalogue) Connector(name string) *types.Connector { return c.spaces[name] }
+
 // GenerateTypes writes a connector's methods as TypeScript: all their types,
 // and a constant of the connector's name with the methods in it.
 func GenerateTypes(set *connectors.Set, connector string) string {

@@ -80,6 +80,10 @@ type printer struct {
 	mention func(name string, t *typ)
 	// broken are references that TypeScript would refuse as circular.
 	broken map[*typ]bool
+	// nested, when set, writes in the form of [Nested], of the type called root; inside counts the objects around.
+	nested *Nested
+	root   string
+	inside int
 	b      strings.Builder
 }
 
@@ -133,7 +137,7 @@ func (p *printer) write(name string, t *typ) {
 func (p *printer) body(t *typ, indent string) {
 	switch t.op {
 	case plain:
-		p.b.WriteString(t.text)
+		p.b.WriteString(p.plain(t.text))
 	case named:
 		p.reference(t)
 	case array:
@@ -150,9 +154,16 @@ func (p *printer) body(t *typ, indent string) {
 	}
 }
 
+func (p *printer) plain(text string) string {
+	if p.nested != nil {
+		return nestedText(text)
+	}
+	return text
+}
+
 func (p *printer) reference(t *typ) {
-	if p.broken[t] {
-		p.b.WriteString("unknown")
+	if p.broken[t] || p.nested != nil && t.text != p.root {
+		p.b.WriteString(p.plain("unknown"))
 		return
 	}
 	p.write(t.text, nil)
@@ -228,13 +239,34 @@ func (p *printer) tuple(t *typ, indent string) {
 }
 
 func (p *printer) object(t *typ, indent string) {
+	if p.nested != nil && p.inside == p.nested.Depth {
+		p.b.WriteString(anyObject)
+		return
+	}
+	p.inside++
 	p.b.WriteString("{\n")
-	p.members(t, indent+"    ")
+	p.members(t, indent+p.step())
 	p.b.WriteString(indent + "}")
+	p.inside--
 	if rest := p.hiddenRest(t); rest != nil {
 		p.b.WriteString(" & ")
 		p.write(rest.name, rest)
 	}
+}
+
+// step is the indentation of an object's members.
+func (p *printer) step() string {
+	if p.nested != nil {
+		return nestedIndent
+	}
+	return "    "
+}
+
+func (p *printer) key(name string) string {
+	if p.nested != nil && p.nested.Key != nil {
+		name = p.nested.Key(name)
+	}
+	return quoteName(name)
 }
 
 func (p *printer) members(t *typ, indent string) {
@@ -243,7 +275,7 @@ func (p *printer) members(t *typ, indent string) {
 			return
 		}
 		p.b.WriteString(m.docs.comment(p.detail, indent))
-		p.b.WriteString(indent + quoteName(m.name))
+		p.b.WriteString(indent + p.key(m.name))
 		if m.optional {
 			p.b.WriteByte('?')
 		}

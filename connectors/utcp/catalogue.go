@@ -112,7 +112,7 @@ func fits(out SearchOutput, budget int) bool {
 }
 
 func (c *Catalogue) write(b *connectors.Bound, d detail) string {
-	return write(b, func() []byte { return c.set.Definitions(b.Connector) }, d)
+	return write(b, c.found.Connector(b.Connector), d)
 }
 
 // ListOutput is what list_tools answers.

@@ -3,6 +3,7 @@ package utcp
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,6 +27,8 @@ func TestGuard(t *testing.T) {
 	require.Equal(t, `fs.read({path: 'a', "x-path": 1}).path + path2_ + netto_`,
 		Unguard(`fs_.read({path_: 'a', "x-path_": 1}).path_ + path2_ + netto_`))
 }
+
+var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
 func FuzzGuard(f *testing.F) {
 	f.Add("path_")
@@ -69,17 +72,9 @@ namespace lab {
     /** The first. */
     a: number;
     mode?: "x" | "y" | 3;
-    list?: ({
-      inner?: {
-        inner?: {
-          inner?: {
-            inner?: {
-              inner?: { [key: string]: any };
-            };
-          };
-        };
-      };
-    })[];
+    list?: {
+      inner?: any;
+    }[];
     or?: string | null;
     any?: any;
     "odd-key"?: string;
@@ -104,7 +99,43 @@ namespace lab {
 	require.Nil(t, c.Interface("lab.none"))
 	require.Nil(t, c.Interface("lab"))
 	require.Contains(t, c.Interfaces(0), "fs_.read")
-	require.Contains(t, c.Interfaces(800), "More tools exist")
+	require.Contains(t, c.Interfaces(600), "More tools exist")
+}
+
+func TestDetails(t *testing.T) {
+	deep := connectors.Method{Name: "deep", OutputSchema: json.RawMessage(`{"type":"object"}`),
+		InputSchema: json.RawMessage(`{"type":"object","required":["path"],"properties":{"path":{"type":"object",
+			"description":"Of it.","properties":{"b":{"type":"array","items":{"type":"object",
+			"properties":{"c":{"type":"string"}}}}}}}}`),
+		Execute: func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }}
+	set, err := connectors.NewSet(t.Context(), []connectors.Connector{connectors.New("lab", "", deep)}, nil)
+	require.NoError(t, err)
+	c := New(set, catalogue.New(set))
+	text := func(d detail) string {
+		out, _, _ := strings.Cut(c.write(c.find("lab.deep"), d), "}\n\n/**")
+		return out
+	}
+	require.Equal(t, `
+namespace lab {
+  interface deepInput {
+    /** Of it. */
+    path_: {
+      b?: {
+        c?: string;
+      }[];
+    };
+  }
+  type deepOutput = { [key: string]: any };
+`, text(details[0]))
+	require.Equal(t, `
+namespace lab {
+  interface deepInput {
+    path_: {
+      b?: { [key: string]: any }[];
+    };
+  }
+  type deepOutput = any;
+`, text(details[3]))
 }
 
 func TestSearch(t *testing.T) {
