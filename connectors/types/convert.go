@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -30,6 +31,9 @@ type converter struct {
 	claim func(name string) string
 	path  map[*byte]*frame
 	nodes int
+	// most bounds nodes, deepest the objects inside one another, of which there are inside now; 0 is maxNodes, and no
+	// bound.
+	most, deepest, inside int
 }
 
 // frame is a node that is being converted.
@@ -76,7 +80,7 @@ func (c *converter) open(raw []byte, scope string) (*frame, *typ) {
 		return nil, plainType("never")
 	}
 	c.nodes++
-	if len(raw) == 0 || raw[0] != '{' || len(c.path) >= maxDepth || c.nodes > maxNodes {
+	if len(raw) == 0 || raw[0] != '{' || len(c.path) >= maxDepth || c.full() {
 		return nil, unknownType()
 	}
 	if f, open := c.path[&raw[0]]; open {
@@ -88,6 +92,8 @@ func (c *converter) open(raw []byte, scope string) (*frame, *typ) {
 	delete(c.path, &raw[0])
 	return f, t
 }
+
+func (c *converter) full() bool { return c.nodes > cmp.Or(c.most, maxNodes) }
 
 // cycle refers to a node from within itself. An exact type is one statement, so
 // that only the whole of it can be referred to.

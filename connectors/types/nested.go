@@ -18,21 +18,29 @@ type Nested struct {
 
 const (
 	nestedIndent = "  "
-	anyObject    = "{ [key: string]: any }"
+	// maxNested bounds the schemas of one type.
+	maxNested = 1500
+	anyObject = "{ [key: string]: any }"
 )
 
 // NestedTypes writes what a method takes and what it gives: an interface where that is an object, else a type. What
-// cannot be resolved or said is any.
-func (s *Connector) NestedTypes(m *connectors.Bound, name string, n Nested) (takes, gives string) {
-	return s.nested(m.InputSchema, name+"Input", n), s.nested(m.OutputSchema, name+"Output", n)
+// cannot be resolved or said is any. complete is false where so much is inside one another that some of it became any,
+// too.
+func (s *Connector) NestedTypes(m *connectors.Bound, name string, n Nested) (takes, gives string, complete bool) {
+	takes, first := s.nested(m.InputSchema, name+"Input", n)
+	gives, second := s.nested(m.OutputSchema, name+"Output", n)
+	return takes, gives, first && second
 }
 
-func (s *Connector) nested(raw json.RawMessage, name string, n Nested) string {
+func (s *Connector) nested(raw json.RawMessage, name string, n Nested) (text string, complete bool) {
+	complete = true
 	t := unknownType()
 	if doc, err := newDocument(raw, s.shared()); err == nil {
 		// A type that contains itself is never declared apart, so its name need not be free.
 		c := converter{doc: doc, claim: func(name string) string { return name }}
+		c.most, c.deepest = maxNested, n.Depth
 		t = c.root(doc.root, name)
+		complete = !c.full()
 	}
 	p := printer{nested: &n, root: name}
 	if n.Bare {
@@ -40,10 +48,10 @@ func (s *Connector) nested(raw json.RawMessage, name string, n Nested) string {
 	}
 	if t.op != record {
 		p.print(t, nestedIndent)
-		return nestedIndent + "type " + name + " = " + p.b.String() + ";\n"
+		return nestedIndent + "type " + name + " = " + p.b.String() + ";\n", complete
 	}
 	p.object(t, nestedIndent)
-	return nestedIndent + "interface " + name + " " + p.b.String() + "\n"
+	return nestedIndent + "interface " + name + " " + p.b.String() + "\n", complete
 }
 
 // nestedText is a text in the words of nested types.

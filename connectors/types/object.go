@@ -10,6 +10,11 @@ import (
 
 // object is a block of properties.
 func (c *converter) object(s schema.Schema, scope string, required []string) *typ {
+	if c.deepest > 0 && c.inside == c.deepest {
+		return plainType("Record<string, unknown>")
+	}
+	c.inside++
+	defer func() { c.inside-- }()
 	required = append(rawjson.Texts(s.Get("required")), required...)
 	t := &typ{op: record}
 	for _, m := range rawjson.Entries(s.Get("properties")) {

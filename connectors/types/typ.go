@@ -80,10 +80,9 @@ type printer struct {
 	mention func(name string, t *typ)
 	// broken are references that TypeScript would refuse as circular.
 	broken map[*typ]bool
-	// nested, when set, writes in the form of [Nested], of the type called root; inside counts the objects around.
+	// nested, when set, writes in the form of [Nested], of the type called root.
 	nested *Nested
 	root   string
-	inside int
 	b      strings.Builder
 }
 
@@ -239,15 +238,9 @@ func (p *printer) tuple(t *typ, indent string) {
 }
 
 func (p *printer) object(t *typ, indent string) {
-	if p.nested != nil && p.inside == p.nested.Depth {
-		p.b.WriteString(anyObject)
-		return
-	}
-	p.inside++
 	p.b.WriteString("{\n")
 	p.members(t, indent+p.step())
 	p.b.WriteString(indent + "}")
-	p.inside--
 	if rest := p.hiddenRest(t); rest != nil {
 		p.b.WriteString(" & ")
 		p.write(rest.name, rest)

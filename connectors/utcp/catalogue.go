@@ -44,18 +44,18 @@ func (c *Catalogue) Search(task string, limit *int, budget int) SearchOutput {
 	}
 	list, matched := c.rank(task, n)
 	if budget <= 0 {
-		return c.output(list, details[0])
+		return c.output(list, 0)
 	}
-	if out := c.output(list, details[0]); fits(out, budget) {
+	if out := c.output(list, 0); fits(out, budget) {
 		return out
 	}
 	list = list[:max(1, matched)] // what was only filled up goes first
-	for _, d := range details {
-		if out := c.output(list, d); fits(out, budget) {
+	for at := range details {
+		if out := c.output(list, at); fits(out, budget) {
 			return out
 		}
 	}
-	out := c.output(list, details[len(details)-1])
+	out := c.output(list, len(details)-1)
 	for len(out.Tools) > 0 && !fits(out, budget) {
 		out.Tools = out.Tools[:len(out.Tools)-1]
 	}
@@ -95,11 +95,11 @@ func (c *Catalogue) all() []*connectors.Bound {
 	return list
 }
 
-func (c *Catalogue) output(list []*connectors.Bound, d detail) SearchOutput {
+func (c *Catalogue) output(list []*connectors.Bound, at int) SearchOutput {
 	out := SearchOutput{Tools: make([]Tool, len(list))}
 	for i, b := range list {
-		out.Tools[i] = Tool{Name: callable(b), Description: b.Description, Interface: c.write(b, d)}
-		if d.depth == 1 {
+		out.Tools[i] = Tool{Name: callable(b), Description: b.Description, Interface: c.write(b, at)}
+		if details[at].depth == 1 {
 			out.Tools[i].Description, _, _ = strings.Cut(b.Description, "\n")
 		}
 	}
@@ -111,8 +111,8 @@ func fits(out SearchOutput, budget int) bool {
 	return err == nil && len(text) <= budget
 }
 
-func (c *Catalogue) write(b *connectors.Bound, d detail) string {
-	return write(b, c.found.Connector(b.Connector), d)
+func (c *Catalogue) write(b *connectors.Bound, at int) string {
+	return write(b, c.found.Connector(b.Connector), at)
 }
 
 // ListOutput is what list_tools answers.
@@ -138,8 +138,8 @@ type InfoOutput struct {
 // Info gives the interfaces of tools by name, with shorter types where a budget in characters asks for it.
 func (c *Catalogue) Info(names []string, budget int) InfoOutput {
 	var out InfoOutput
-	for _, d := range details {
-		out = c.info(names, d)
+	for at := range details {
+		out = c.info(names, at)
 		if budget <= 0 || len(out.Text) <= budget {
 			break
 		}
@@ -147,7 +147,7 @@ func (c *Catalogue) Info(names []string, budget int) InfoOutput {
 	return out
 }
 
-func (c *Catalogue) info(names []string, d detail) InfoOutput {
+func (c *Catalogue) info(names []string, at int) InfoOutput {
 	var out InfoOutput
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -157,7 +157,7 @@ func (c *Catalogue) info(names []string, d detail) InfoOutput {
 			continue
 		}
 		out.Found++
-		parts[i] = c.write(b, d)
+		parts[i] = c.write(b, at)
 	}
 	out.Text = strings.Join(parts, "\n\n")
 	return out
@@ -186,7 +186,7 @@ func (c *Catalogue) Interface(name string) *string {
 	if b == nil {
 		return nil
 	}
-	text := c.write(b, details[0])
+	text := c.write(b, 0)
 	return &text
 }
 
@@ -194,7 +194,7 @@ func (c *Catalogue) Interface(name string) *string {
 func (c *Catalogue) Interfaces(budget int) string {
 	var text strings.Builder
 	for _, b := range c.all() {
-		part := c.write(b, details[0])
+		part := c.write(b, 0)
 		if budget > 0 && text.Len()+len(part) > budget {
 			text.WriteString("\n// More tools exist: search_tools({task_description}) finds them.\n")
 			break

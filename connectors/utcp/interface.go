@@ -15,12 +15,28 @@ type detail struct {
 }
 
 // details are tried from the fullest on until a text fits.
-var details = []detail{{6, true, true}, {6, false, true}, {3, false, true}, {2, false, false}, {1, false, false}}
+var details = []detail{
+	{6, true, true}, {6, false, true}, {3, false, true}, {2, false, false}, {1, false, false},
+}
 
-// write gives a tool's interface in UTCP's form.
-func write(b *connectors.Bound, from *types.Connector, d detail) string {
+// maxInterface is the length beyond which an interface is written with less detail, in bytes: types that are written one
+// inside another can take megabytes.
+const maxInterface = 16_000
+
+// write gives a tool's interface in UTCP's form, in the detail at that place of details or in less.
+func write(b *connectors.Bound, from *types.Connector, at int) (text string) {
+	for _, d := range details[at:] {
+		var whole bool
+		if text, whole = writeIn(d, b, from); whole && len(text) <= maxInterface {
+			break
+		}
+	}
+	return text
+}
+
+func writeIn(d detail, b *connectors.Bound, from *types.Connector) (string, bool) {
 	name, space := Guard(b.Method.Name), Guard(b.Connector)
-	takes, gives := from.NestedTypes(b, name, types.Nested{Depth: d.depth, Bare: !d.comments, Key: Guard})
+	takes, gives, whole := from.NestedTypes(b, name, types.Nested{Depth: d.depth, Bare: !d.comments, Key: Guard})
 	if !d.output {
 		gives = "  type " + name + "Output = any;\n"
 	}
@@ -40,7 +56,7 @@ func write(b *connectors.Bound, from *types.Connector, d detail) string {
 		text.WriteString(" * Needs a person's approval: the program waits for it.\n")
 	}
 	text.WriteString(" * Access as: " + callable(b) + "(args)\n */\n")
-	return text.String()
+	return text.String(), whole
 }
 
 func comment(text string) string { return strings.ReplaceAll(text, "*/", "*\\/") }

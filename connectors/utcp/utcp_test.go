@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,8 +112,8 @@ func TestDetails(t *testing.T) {
 	set, err := connectors.NewSet(t.Context(), []connectors.Connector{connectors.New("lab", "", deep)}, nil)
 	require.NoError(t, err)
 	c := New(set, catalogue.New(set))
-	text := func(d detail) string {
-		out, _, _ := strings.Cut(c.write(c.find("lab.deep"), d), "}\n\n/**")
+	text := func(at int) string {
+		out, _, _ := strings.Cut(c.write(c.find("lab.deep"), at), "}\n\n/**")
 		return out
 	}
 	require.Equal(t, `
@@ -126,7 +127,7 @@ namespace lab {
     };
   }
   type deepOutput = { [key: string]: any };
-`, text(details[0]))
+`, text(0))
 	require.Equal(t, `
 namespace lab {
   interface deepInput {
@@ -135,7 +136,28 @@ namespace lab {
     };
   }
   type deepOutput = any;
-`, text(details[3]))
+`, text(3))
+}
+
+// TestLargeTypesAreShownInLessDetail: each level has ten of the next, so that whole types would take megabytes.
+func TestLargeTypesAreShownInLessDetail(t *testing.T) {
+	var properties []string
+	for _, name := range "abcdefghij" {
+		properties = append(properties, `"`+string(name)+`":{"$ref":"#/$defs/%d"}`)
+	}
+	level := `"%d":{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`
+	var levels []string
+	for i := range 8 {
+		levels = append(levels, strings.ReplaceAll(strings.Replace(level, "%d", strconv.Itoa(i), 1), "%d", strconv.Itoa(i+1)))
+	}
+	wide := connectors.Method{Name: "wide",
+		InputSchema: json.RawMessage(`{"$ref":"#/$defs/0","$defs":{` + strings.Join(levels, ",") + `}}`),
+		Execute:     func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }}
+	set, err := connectors.NewSet(t.Context(), []connectors.Connector{connectors.New("lab", "", wide)}, nil)
+	require.NoError(t, err)
+	text := *New(set, catalogue.New(set)).Interface("lab.wide")
+	require.Less(t, len(text), maxInterface)
+	require.Contains(t, text, "j?: { [key: string]: any };", "what is shown is the same for all properties")
 }
 
 func TestSearch(t *testing.T) {
