@@ -19,8 +19,8 @@ var details = []detail{
 	{6, true, true}, {6, false, true}, {3, false, true}, {2, false, false}, {1, false, false},
 }
 
-// maxInterface is the length beyond which an interface is written with less detail, in bytes: types that are written one
-// inside another can take megabytes.
+// maxInterface is the length beyond which an interface is written with less detail, in bytes: types that are written
+// one inside another can take megabytes.
 const maxInterface = 16_000
 
 // write gives a tool's interface in UTCP's form, in the detail at that place of details or in less.

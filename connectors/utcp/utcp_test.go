@@ -148,10 +148,11 @@ func TestLargeTypesAreShownInLessDetail(t *testing.T) {
 	level := `"%d":{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`
 	var levels []string
 	for i := range 8 {
-		levels = append(levels, strings.ReplaceAll(strings.Replace(level, "%d", strconv.Itoa(i), 1), "%d", strconv.Itoa(i+1)))
+		one := strings.Replace(level, "%d", strconv.Itoa(i), 1)
+		levels = append(levels, strings.ReplaceAll(one, "%d", strconv.Itoa(i+1)))
 	}
 	wide := connectors.Method{Name: "wide",
-		InputSchema: json.RawMessage(`{"$ref":"#/$defs/0","$defs":{` + strings.Join(levels, ",") + `}}`),
+		InputSchema: json.RawMessage(`{"$ref":"#/$defs/0","$defs":{` + strings.Join(levels, ",") + `,"8":{}}}`),
 		Execute:     func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }}
 	set, err := connectors.NewSet(t.Context(), []connectors.Connector{connectors.New("lab", "", wide)}, nil)
 	require.NoError(t, err)
