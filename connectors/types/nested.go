@@ -6,7 +6,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 )
 
-// Nested is how [Connector.NestedTypes] writes types: one inside another, as UTCP's bridge does.
+// Nested is how [Connector.NestedInput] writes types: one inside another, as UTCP's bridge does.
 type Nested struct {
 	// Depth is how many objects are shown inside one another; what lies deeper is any object.
 	Depth int
@@ -23,13 +23,15 @@ const (
 	anyObject = "{ [key: string]: any }"
 )
 
-// NestedTypes writes what a method takes and what it gives: an interface where that is an object, else a type. What
-// cannot be resolved or said is any. complete is false where so much is inside one another that some of it became any,
-// too.
-func (s *Connector) NestedTypes(m *connectors.Bound, name string, n Nested) (takes, gives string, complete bool) {
-	takes, first := s.nested(m.InputSchema, name+"Input", n)
-	gives, second := s.nested(m.OutputSchema, name+"Output", n)
-	return takes, gives, first && second
+// NestedInput writes what a method takes, under a name: an interface where that is an object, else a type. What cannot
+// be resolved or said is any. complete is false where so much is inside one another that some of it became any, too.
+func (s *Connector) NestedInput(m *connectors.Bound, name string, n Nested) (text string, complete bool) {
+	return s.nested(m.InputSchema, name, n)
+}
+
+// NestedOutput writes what a method gives, as NestedInput does what it takes.
+func (s *Connector) NestedOutput(m *connectors.Bound, name string, n Nested) (text string, complete bool) {
+	return s.nested(m.OutputSchema, name, n)
 }
 
 func (s *Connector) nested(raw json.RawMessage, name string, n Nested) (text string, complete bool) {

@@ -26,8 +26,8 @@ const maxInterface = 16_000
 // write gives a tool's interface in UTCP's form, in the detail at that place of details or in less.
 func write(b *connectors.Bound, from *types.Connector, at int) (text string) {
 	for _, d := range details[at:] {
-		var whole bool
-		if text, whole = writeIn(d, b, from); whole && len(text) <= maxInterface {
+		var complete bool
+		if text, complete = writeIn(d, b, from); complete && len(text) <= maxInterface {
 			break
 		}
 	}
@@ -36,9 +36,11 @@ func write(b *connectors.Bound, from *types.Connector, at int) (text string) {
 
 func writeIn(d detail, b *connectors.Bound, from *types.Connector) (string, bool) {
 	name, space := Guard(b.Method.Name), Guard(b.Connector)
-	takes, gives, whole := from.NestedTypes(b, name, types.Nested{Depth: d.depth, Bare: !d.comments, Key: Guard})
-	if !d.output {
-		gives = "  type " + name + "Output = any;\n"
+	form := types.Nested{Depth: d.depth, Bare: !d.comments, Key: Guard}
+	takes, complete := from.NestedInput(b, name+"Input", form)
+	gives, allGiven := "  type "+name+"Output = any;\n", true
+	if d.output {
+		gives, allGiven = from.NestedOutput(b, name+"Output", form)
 	}
 	var text strings.Builder
 	text.WriteString("\nnamespace " + space + " {\n" + takes + gives + "}\n\n/**\n")
@@ -56,7 +58,7 @@ func writeIn(d detail, b *connectors.Bound, from *types.Connector) (string, bool
 		text.WriteString(" * Needs a person's approval: the program waits for it.\n")
 	}
 	text.WriteString(" * Access as: " + callable(b) + "(args)\n */\n")
-	return text.String(), whole
+	return text.String(), complete && allGiven
 }
 
 func comment(text string) string { return strings.ReplaceAll(text, "*/", "*\\/") }
