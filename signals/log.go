@@ -239,7 +239,7 @@ func (l *Log) settledCall(e Entry) Call {
 		c.State, c.Error, c.ErrorName = Errored, e.Error.Message, e.Error.Name
 	}
 	if c.ErrorName == RejectedError {
-		c.State = Reverted
+		c.State, c.Ended = Reverted, CallRejected
 	}
 	return l.decided(c)
 }
@@ -277,11 +277,11 @@ func End(calls []Call, ended []EndedCall) {
 		e, ok := bySeq[calls[i].Seq]
 		if !ok {
 			if calls[i].State == Executing || calls[i].State == Pending {
-				calls[i].State = Reverted
+				calls[i].State, calls[i].Ended = Reverted, CallNotMade
 			}
 			continue
 		}
-		calls[i].State = e.State
+		calls[i].State, calls[i].Ended = e.State, e.Ended
 		if d := e.Decision; d != nil {
 			calls[i].DecidedBy, calls[i].AssertedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.AssertedBy,
 				d.At, d.Note
