@@ -50,6 +50,17 @@ type Reject struct {
 type Expire struct {
 	// Before is the time, in epoch milliseconds, since which it must have been paused; 0 takes any paused one.
 	Before int64 `json:"before,omitempty"`
+	// RequestID is as in Approve.
+	RequestID string `json:"requestId,omitempty"`
+}
+
+// Cancellation says who cancels an execution, and why, for the record. It is no message: Temporal's own request to
+// cancel carries it.
+type Cancellation struct {
+	// By is a claim, AssertedBy is who the front door authenticated.
+	By         string `json:"by,omitempty"`
+	AssertedBy string `json:"assertedBy,omitempty"`
+	Reason     string `json:"reason,omitempty"`
 }
 
 // Verdict is the answer to a decision sent as an update.

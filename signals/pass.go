@@ -298,6 +298,8 @@ type PassResult struct {
 	Lines   int      `json:"lines,omitempty"`
 	Pinned  *Pinned  `json:"pinned,omitempty"`
 	Missing []string `json:"missing,omitempty"`
+	// Why is the reason where nothing ran, and no connectors are missing.
+	Why string `json:"why,omitempty"`
 }
 
 // PassFailure is why a program ended as an error.

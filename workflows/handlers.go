@@ -31,7 +31,7 @@ func (e *execution) handle(ctx workflow.Context) error {
 		handle(ctx, e, signals.SignalExpire, "End the execution if it is paused.", request[signals.Expire]{
 			refuses: func(_ workflow.Context, x signals.Expire) string { return e.refuseExpiry(x) },
 			take:    e.expire,
-			id:      func(signals.Expire) string { return "" },
+			id:      func(x signals.Expire) string { return x.RequestID },
 		}),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
 			Description: `The next outcome after a pass: {"after": 0}. Waits for as long as it takes.`,

@@ -216,7 +216,7 @@ func (e *execution) missing(ctx workflow.Context, r signals.PassResult, given []
 		}
 	}
 	e.settled = append(kept, e.settled...)
-	answer := signals.ErrorOutcome(e.id, signals.MissingConnectors(e.id, r.Missing))
+	answer := signals.ErrorOutcome(e.id, cmp.Or(r.Why, signals.MissingConnectors(e.id, r.Missing)))
 	answer.Pass = e.passes
 	e.answer = &answer
 }
