@@ -40,22 +40,36 @@ func (c *Client) await(ctx context.Context, id string, after int) (signals.Outco
 		}
 	}
 	for again := 0; ; again++ {
-		shared := fmt.Sprintf("outcome after pass %d", out.Pass)
+		shared := fmt.Sprintf("outcome after %d, seen at pass %d", after, out.Pass)
 		if again > 0 { // its worker lets nobody wait for longer
 			shared = ""
 		}
 		var next signals.Outcome
-		err := c.updateAs(ctx, id, shared, signals.UpdateWait, signals.Wait{After: out.Pass}, &next)
+		err := c.updateAs(ctx, id, shared, signals.UpdateWait, signals.Wait{After: after}, &next)
 		switch {
+		case rpcerr.NoMoreUpdates(err):
+			return c.poll(ctx, id, after)
 		case err != nil:
 			return next, err
 		case next.Status == signals.Paused && shared != "": // what others waited for may be over
-			if newest, err := c.newest(ctx, id, out.Pass); err == nil && newest.Status != signals.Running {
+			if newest, err := c.newest(ctx, id, after); err == nil && newest.Status != signals.Running {
 				return newest, nil
 			}
 			return next, nil
 		case next.Status != signals.Running:
 			return next, nil
+		}
+	}
+}
+
+// poll looks again and again, where the run takes no more updates.
+func (c *Client) poll(ctx context.Context, id string, after int) (signals.Outcome, error) {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		if out, err := c.newest(ctx, id, after); err != nil || out.Status != signals.Running {
+			return out, err
+		}
+		if err := wait.For(ctx, pause); err != nil {
+			return signals.Outcome{}, err
 		}
 	}
 }
