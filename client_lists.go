@@ -192,7 +192,8 @@ func (c *Client) rolledBack(ctx context.Context, status signals.Status) (map[str
 
 // visible lists workflows of the runtime, newest first.
 func (c *Client) visible(ctx context.Context, kind, filter string) ([]*workflow.WorkflowExecutionInfo, error) {
-	query := fmt.Sprintf(`WorkflowType = "%s" AND WorkflowId STARTS_WITH "codemode/%s/"`, kind, c.runtime)
+	query := fmt.Sprintf(`WorkflowType = "%s" AND WorkflowId STARTS_WITH "codemode/%s/" AND `+
+		`ExecutionStatus != "ContinuedAsNew"`, kind, c.runtime)
 	if filter != "" {
 		query += " AND " + filter
 	}

@@ -51,6 +51,7 @@ type Activities struct {
 	jobs      jobs
 	patience  time.Duration // aheadWithin, but for tests
 	effects   effects
+	carried   effects // the log that is being carried
 	catalogue func() *catalogue.Catalogue
 }
 
@@ -88,6 +89,7 @@ func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.Catalogue, activity.RegisterOptions{Name: signals.CatalogueActivity})
 	a.RegisterCalls(w)
 	w.RegisterActivityWithOptions(a.RollbackPlan, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
+	w.RegisterActivityWithOptions(a.Carry, activity.RegisterOptions{Name: signals.CarryActivity})
 	w.RegisterActivityWithOptions(a.PassEnd, activity.RegisterOptions{Name: signals.PassEndActivity})
 	w.RegisterActivityWithOptions(a.Dispose, activity.RegisterOptions{Name: signals.DisposeActivity})
 }

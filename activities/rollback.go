@@ -134,7 +134,7 @@ func (a *Activities) effect(ctx context.Context, r signals.Revert) (args, result
 func (e *effects) known(runID string) (*history.History, *signals.Log) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.runID != runID {
+	if e.runID != runID || runID == "" {
 		return nil, nil
 	}
 	return e.h, e.log

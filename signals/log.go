@@ -20,6 +20,10 @@ type Log struct {
 	Blocked   map[int]Blocked
 	Decisions map[int][]Decision
 	Logs      []string
+	// Edited are the arguments that settled calls of earlier runs were made with, where a person replaced them.
+	Edited map[int]json.RawMessage
+	// HookErrors are what lifecycle hooks failed with in earlier runs.
+	HookErrors []string
 	// Last is the newest pass result, without what was folded.
 	Last PassResult
 
@@ -284,7 +288,9 @@ func (l *Log) decided(c Call) Call {
 			c.EditedArgs = d.EditedArgs
 		}
 	}
-	c.Decisions = l.Decisions[c.Seq]
+	if c.Decisions = l.Decisions[c.Seq]; len(c.EditedArgs) == 0 {
+		c.EditedArgs = l.Edited[c.Seq]
+	}
 	return c
 }
 

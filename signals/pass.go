@@ -14,6 +14,8 @@ type ExecutionInput struct {
 	Synchronous bool `json:"synchronous,omitempty"`
 	// Caller is who started the execution, for whom and in which conversation.
 	Caller
+	// Continued is the state of the run before, where that continued as new.
+	Continued *Carried `json:"continued,omitempty"`
 }
 
 // ExecutionResult is the workflow's result: how the execution ended, and what no pass result holds.
@@ -68,26 +70,41 @@ type Pinned struct {
 
 // Limits bound an execution; a zero field means its default.
 type Limits struct {
-	PausedTTLMs   int64 `json:"pausedTTLMs,omitempty"`   // 24 h
-	InlineCalls   int   `json:"inlineCalls,omitempty"`   // 10,000
-	GatedCalls    int   `json:"gatedCalls,omitempty"`    // 1,000
-	Passes        int   `json:"passes,omitempty"`        // 5,000
-	RunTimeMs     int64 `json:"runTimeMs,omitempty"`     // 30 days
-	HistoryBytes  int   `json:"historyBytes,omitempty"`  // 40 MiB
-	HistoryEvents int   `json:"historyEvents,omitempty"` // 45,000
+	PausedTTLMs int64 `json:"pausedTTLMs,omitempty"` // 24 h
+	InlineCalls int   `json:"inlineCalls,omitempty"` // 100,000
+	GatedCalls  int   `json:"gatedCalls,omitempty"`  // 100,000
+	Passes      int   `json:"passes,omitempty"`      // 1,000,000
+	RunTimeMs   int64 `json:"runTimeMs,omitempty"`   // 30 days
+	// LogBytes is what the log of an execution may take that outlives a run, as history holds it: 28 MiB.
+	LogBytes int `json:"logBytes,omitempty"`
+	// A run that has recorded so many bytes beyond what it was given, or so many events, continues as new.
+	HistoryBytes  int `json:"historyBytes,omitempty"`  // 16 MiB
+	HistoryEvents int `json:"historyEvents,omitempty"` // 10,000
 }
 
 // WithDefaults fills the zero fields.
 func (l Limits) WithDefaults() Limits {
 	const hour = int64(3_600_000)
 	l.PausedTTLMs = orElse(l.PausedTTLMs, 24*hour)
+	l.InlineCalls = orElse(l.InlineCalls, 100_000)
+	l.GatedCalls = orElse(l.GatedCalls, 100_000)
+	l.Passes = orElse(l.Passes, 1_000_000)
+	l.RunTimeMs = orElse(l.RunTimeMs, 30*24*hour)
+	l.LogBytes = orElse(l.LogBytes, 28<<20)
+	l.HistoryBytes = orElse(l.HistoryBytes, 16<<20)
+	l.HistoryEvents = orElse(l.HistoryEvents, 10_000)
+	return l
+}
+
+// WithFirstDefaults fills the zero fields as before the limits of an execution were pinned, when nothing continued as
+// new.
+func (l Limits) WithFirstDefaults() Limits {
 	l.InlineCalls = orElse(l.InlineCalls, 10_000)
 	l.GatedCalls = orElse(l.GatedCalls, 1_000)
 	l.Passes = orElse(l.Passes, 5_000)
-	l.RunTimeMs = orElse(l.RunTimeMs, 30*24*hour)
 	l.HistoryBytes = orElse(l.HistoryBytes, 40<<20)
 	l.HistoryEvents = orElse(l.HistoryEvents, 45_000)
-	return l
+	return l.WithDefaults()
 }
 
 func orElse[T int | int64](v, def T) T {

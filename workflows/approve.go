@@ -40,7 +40,7 @@ func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
 	}
 	d := signals.Decision{
 		Kind: signals.SignalApprove, Approved: true, By: a.By, AssertedBy: a.AssertedBy, At: now, Note: a.Note,
-		ArgsDigest: signals.Digest(c.dispatchArgs()), EditedArgs: a.Args, Always: a.Always,
+		ArgsDigest: c.digest(), EditedArgs: a.Args, Always: a.Always,
 	}
 	if len(a.Args) > 0 { // whoever approved before approved other arguments
 		c.editedArgs, c.approvers = a.Args, nil
@@ -109,7 +109,7 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 
 // refusal says why an approval does not apply to a call.
 func (c *call) refusal(a signals.Approve) string {
-	digest := signals.Digest(c.dispatchArgs())
+	digest := c.digest()
 	switch {
 	case a.ArgsDigest != "" && a.ArgsDigest != digest:
 		return fmt.Sprintf("argsDigest %q is stale: %s (seq %d) is pending with %q; look at its arguments again.",
@@ -154,7 +154,7 @@ func (e *execution) approveRemembered(c *call, next phase, now int64) bool {
 	if !ok || c.phase != asking || c.approvalsNeeded > 1 {
 		return false
 	}
-	d.At, d.ArgsDigest = now, signals.Digest(c.dispatchArgs())
+	d.At, d.ArgsDigest = now, c.digest()
 	c.letGo(next)
 	e.recordDecision(c, d)
 	return true

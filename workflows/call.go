@@ -44,6 +44,15 @@ func (c *call) dispatchArgs() json.RawMessage {
 	return c.args
 }
 
+// digest names the arguments that the connector gets. It is known before the arguments are, which a run that continues
+// another has to read first.
+func (c *call) digest() string {
+	if len(c.editedArgs) > 0 {
+		return signals.Digest(c.editedArgs)
+	}
+	return c.rec.ArgsDigest
+}
+
 // sentArgs are the arguments that the call's activity gets. One that only checks a given result can do without, if both
 // together are too large.
 func (c *call) sentArgs() json.RawMessage {

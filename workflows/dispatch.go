@@ -36,6 +36,9 @@ func (e *execution) hasRoom(ctx workflow.Context, c *call) bool {
 	if !e.since(inOrder) || e.running == 0 {
 		return true
 	}
+	if e.isFull(ctx) { // soon at rest
+		return false
+	}
 	room := fullHistory - workflow.GetInfo(ctx).GetCurrentHistorySize() - e.reservedBytes
 	return e.running < maxRunning && c.reserved <= room
 }

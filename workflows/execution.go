@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Register adds the package's workflows to a worker. On a versioned worker an execution stays with the build it started
@@ -35,7 +36,12 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 	e.listen(ctx)
 	// Everything else runs detached: a cancelled execution still awaits and logs the calls that run.
 	main, _ := workflow.NewDisconnectedContext(ctx)
+	e.takeLog(main)
 	e.run(main)
+	if e.handsOver {
+		return signals.ExecutionResult{},
+			workflow.NewContinueAsNewError(ctx, signals.ExecutionWorkflow, payload.MustRaw(e.nextInput()))
+	}
 	return e.close(main), nil
 }
 
@@ -93,6 +99,16 @@ type execution struct {
 	inline  int     // calls that passes made
 	gated   int     // calls that were left to the workflow
 	effects int     // of these, those that took effect and were no reads
+
+	// Of the runs before, see carry.go.
+	runs           int // counting this one
+	carriedBytes   int // of history that hold the log so far
+	undoableBefore bool
+	settledBefore  bool // something has settled since the newest pass
+	updates        int  // that this run took
+	handsOver      bool // this run continues as new
+	stays          bool // its state is too large for that
+	next           *signals.Carried
 
 	mailboxes     []mailbox
 	arrivals      *arrivals
@@ -165,6 +181,9 @@ func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 	e.updatedAt = e.startedAt
 	e.metrics = workflow.GetMetricsHandler(ctx)
 	_, e.attributes = workflow.GetTypedSearchAttributes(ctx).GetKeyword(runtimeKey)
+	if e.runs = 1; in.Continued != nil {
+		e.restore(in.Continued)
+	}
 	return e
 }
 
@@ -173,7 +192,7 @@ func (e *execution) run(ctx workflow.Context) {
 	if message := signals.CheckSize("The execution code", e.in.Code); message != "" {
 		e.stop(&ending{status: signals.Failed, message: message})
 	}
-	for e.end == nil {
+	for e.end == nil && !e.handOver(ctx) {
 		e.setStatus(ctx, signals.Running)
 		if e.checkBudgets(ctx); e.end != nil {
 			return
@@ -223,11 +242,26 @@ func (e *execution) checkBudgets(ctx workflow.Context) {
 	case age > l.RunTimeMs:
 		e.exceed("This execution reached its time limit of %s (limits.runTime).",
 			time.Duration(l.RunTimeMs)*time.Millisecond)
-	case info.GetCurrentHistorySize() > l.HistoryBytes:
-		e.exceed("This execution recorded more than its limit of %d bytes (limits.historyBytes).", l.HistoryBytes)
-	case info.GetCurrentHistoryLength() > l.HistoryEvents:
-		e.exceed("This execution recorded more than its limit of %d events (limits.historyEvents).", l.HistoryEvents)
+	case info.GetCurrentHistorySize() > e.mostBytes():
+		e.exceed("This execution recorded more than its limit of %d bytes (limits.historyBytes).", e.mostBytes())
+	case info.GetCurrentHistoryLength() > e.mostEvents():
+		e.exceed("This execution recorded more than its limit of %d events (limits.historyEvents).", e.mostEvents())
 	}
+}
+
+// mostBytes and mostEvents are where a run ends that could not continue as new.
+func (e *execution) mostBytes() int {
+	if e.since(inOrder) {
+		return fullHistory
+	}
+	return e.limits.HistoryBytes
+}
+
+func (e *execution) mostEvents() int {
+	if e.since(inOrder) {
+		return fullEvents
+	}
+	return e.limits.HistoryEvents
 }
 
 // exceed ends the execution at a limit, and says what took effect by then.
@@ -251,6 +285,9 @@ func (e *execution) waitForProgress(ctx workflow.Context) {
 	defer cancel()
 	fired := e.startTimer(timers)
 	for e.end == nil && !e.hasProgress(*fired) {
+		if e.running == 0 && e.isFull(ctx) {
+			return
+		}
 		if e.anyReady() && !e.partial {
 			e.dispatchMore(ctx, fired)
 			continue
@@ -267,13 +304,14 @@ func (e *execution) waitForProgress(ctx workflow.Context) {
 		}
 		_ = workflow.Await(ctx, func() bool {
 			return e.end != nil || e.hasProgress(*fired) || !paused && e.running == 0 && e.anyPending() ||
-				paused && e.status != signals.Paused
+				paused && (e.status != signals.Paused || e.isFull(ctx))
 		})
 	}
 }
 
 func (e *execution) hasProgress(timerFired bool) bool {
-	return e.decisionWaits || timerFired || e.running == 0 && len(e.settled) > 0 && (e.partial || !e.anyReady())
+	return e.decisionWaits || timerFired || e.running == 0 && (len(e.settled) > 0 || e.settledBefore) &&
+		(e.partial || !e.anyReady())
 }
 
 // dispatchMore makes calls that had no room, and waits for the next to settle.

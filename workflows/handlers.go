@@ -84,6 +84,7 @@ func handle[T any](ctx workflow.Context, e *execution, name, description string,
 			e.drain(ctx) // history has them before it
 			e.newTask(ctx)
 			e.taskBytes += size(m)
+			e.updates++
 		}
 		return r.take(ctx, m), nil
 	}
@@ -180,6 +181,7 @@ func (e *execution) admitWaiter() error {
 // wait answers with the next outcome after a pass.
 func (e *execution) wait(ctx workflow.Context, w signals.Wait) (converter.RawValue, error) {
 	e.waiters++
+	e.updates++
 	defer func() { e.waiters-- }()
 	return payload.Raw(e.await(ctx, w))
 }
@@ -190,7 +192,7 @@ func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome 
 	}
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.inLocalPass }) // perhaps at once
-	if e.answerTo(w) == nil {
+	if e.answerTo(w) == nil && !e.handsOver {
 		e.awaitLonger(ctx, w)
 	}
 	return e.outcomeFor(w)
@@ -198,7 +200,7 @@ func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome 
 
 func (e *execution) awaitLonger(ctx workflow.Context, w signals.Wait) {
 	if e.waitsWithoutTimer(ctx) {
-		_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil })
+		_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || e.handsOver })
 		return
 	}
 	timers, cancel := workflow.WithCancel(ctx)

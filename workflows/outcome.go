@@ -129,7 +129,8 @@ func (e *execution) actions(budget, edited int) []signals.PendingAction {
 	list := []signals.PendingAction{}
 	for _, c := range e.pending() {
 		a := e.action(c)
-		if budget -= len(c.args) + len(a.Refused); len(c.args) > pendingValue || budget < 0 {
+		absent := len(c.args) == 0 && c.rec.ArgsDigest != signals.Digest(nil) // in the log of the runs before
+		if budget -= len(c.args) + len(a.Refused); absent || len(c.args) > pendingValue || budget < 0 {
 			a.Omitted, a.Refused = true, signals.Cut(a.Refused, 256)
 		} else {
 			a.Args = c.args
@@ -152,9 +153,7 @@ func (e *execution) action(c *call) signals.PendingAction {
 		Refused:    c.refused,
 		Revertable: c.rec.Revertable, ApprovedBy: c.approvers,
 	}
-	if len(c.editedArgs) > 0 {
-		a.ArgsDigest = signals.Digest(c.editedArgs)
-	}
+	a.ArgsDigest = c.digest()
 	if c.approvalsNeeded > 1 {
 		a.ApprovalsNeeded = c.approvalsNeeded
 	}

@@ -106,6 +106,7 @@ func (e *execution) passInput() signals.PassInput {
 		Given: carry(append(e.decisions, e.settled...)), Caller: e.in.Caller, Version: currentVersion,
 	}
 	e.decisions, e.undeliveredBytes, e.decisionWaits, e.settled, e.timers = nil, 0, false, nil, nil
+	e.settledBefore = false
 	for _, c := range e.order {
 		if c.open() {
 			if c.phase == decided {
@@ -167,8 +168,7 @@ func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, give
 		return
 	}
 	if r.Pinned != nil {
-		e.pinned, e.limits, e.attributes = r.Pinned, r.Pinned.Limits.WithDefaults(),
-			e.attributes || r.Pinned.SearchAttributes
+		e.pinned, e.limits, e.attributes = r.Pinned, limitsOf(r.Pinned), e.attributes || r.Pinned.SearchAttributes
 	}
 	for _, entry := range r.Entries {
 		e.addInlineCall(entry)

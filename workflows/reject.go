@@ -18,7 +18,7 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 	if refusal != "" {
 		return nil, refusal
 	}
-	d.ArgsDigest = signals.Digest(c.dispatchArgs())
+	d.ArgsDigest = c.digest()
 	return func() []int {
 		what := signals.ActionRejected(c.name())
 		if !r.Continue {

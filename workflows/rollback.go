@@ -152,6 +152,9 @@ func (e *execution) refuseRollback(m signals.RollbackMessage) string {
 }
 
 func (e *execution) undoable() bool {
+	if e.undoableBefore {
+		return true
+	}
 	for _, c := range e.order {
 		if c.rec.Undoable() {
 			return true

@@ -2,6 +2,8 @@ package workflows
 
 import (
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Whatever decides which commands a workflow makes is replayed from history, for as long as an execution is open. So a
@@ -44,10 +46,26 @@ const (
 	maxAccepted = 1_500_000
 )
 
+const (
+	// maxUpdates of the 2,000 that a run takes: then it continues as new.
+	maxUpdates = 1_000
+	// maxState is what the next run's input may take: the program, and what the workflow knows.
+	maxState = 1_900_000
+)
+
+// limitsOf are the limits of an execution: pinned as they were resolved, or before that, as they were then.
+func limitsOf(p *signals.Pinned) signals.Limits {
+	if p.Version < inOrder {
+		return p.Limits.WithFirstDefaults()
+	}
+	return p.Limits.WithDefaults()
+}
+
 // What calls in flight may add to a history of 50 MiB before it is full: no result may be what ends the run.
 const (
 	// fullHistory leaves 4 MiB for closing.
 	fullHistory = 46 << 20
+	fullEvents  = 45_000
 	// largestResult is what a call may answer with whose method has not answered yet.
 	largestResult = 2 << 20
 	// smallestResult is what the least of all results is taken for, with all the events around it.

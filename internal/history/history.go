@@ -29,6 +29,8 @@ type History struct {
 	Cancelled *signals.Decision
 	Passes    []signals.PassResult
 
+	carried    []signals.CarriedLog // parts of the log of the runs before
+	before     *signals.Log         // the same where the parts are not all there yet
 	dc         converter.DataConverter
 	ahead      int                  // the newest pass that a call went on with
 	activities map[int64]*activity  // by scheduled event
@@ -58,7 +60,35 @@ func Read(ctx context.Context, c client.Client, dc converter.DataConverter, work
 			return nil, fmt.Errorf("event %d of %s: %w", event.EventId, workflowID, err)
 		}
 	}
-	return h, nil
+	return h, h.goBack(ctx, c, workflowID)
+}
+
+// goBack reads the run before where this one does not hold all of its log yet.
+func (h *History) goBack(ctx context.Context, c client.Client, workflowID string) error {
+	state := h.Input.Continued
+	if state == nil {
+		return nil
+	}
+	h.StartedAt = state.StartedAt
+	if n := len(h.carried); n > 0 && n == h.carried[0].Parts {
+		return nil
+	}
+	earlier, err := Read(ctx, c, h.dc, workflowID, state.From)
+	if err != nil {
+		return fmt.Errorf("read the run before: %w", err)
+	}
+	earlier.Cut(state.Passes)
+	log, err := earlier.Log()
+	if err != nil {
+		return err
+	}
+	if err := log.Give(state.Given, earlier.Source); err != nil {
+		return err
+	}
+	log.Edit(earlier.Edited)
+	log.HookErrors = append(log.HookErrors, earlier.HookErrors()...)
+	h.before = log
+	return nil
 }
 
 func (h *History) take(e *historypb.HistoryEvent) error {
@@ -114,8 +144,14 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 	if a == nil {
 		return nil
 	}
-	if a.kind == signals.PassActivity {
+	switch a.kind {
+	case signals.PassActivity:
 		return h.passed(result)
+	case signals.CarryActivity:
+		var part signals.CarriedLog
+		err := h.decode(result, &part)
+		h.carried = append(h.carried, part)
+		return err
 	}
 	a.result, a.ended = result, h.UpdatedAt
 	if _, call := signals.ParseCallActivityID(a.id); !call {
@@ -174,7 +210,13 @@ func (h *History) decode(payloads *commonpb.Payloads, into any) error {
 
 // Log folds the recorded passes.
 func (h *History) Log() (*signals.Log, error) {
-	log := signals.NewLog()
+	log, parts := signals.NewLog(), h.carried
+	if h.before != nil {
+		parts = h.before.Carry()
+	}
+	for _, part := range parts {
+		log.Restore(part)
+	}
 	for _, r := range h.Passes {
 		if err := log.Fold(r, h.Source); err != nil {
 			return nil, err

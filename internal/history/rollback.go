@@ -101,6 +101,9 @@ func (h *History) Effect(log *signals.Log, t signals.RevertTarget) (args, result
 		}
 	}
 	for _, e := range log.Order {
+		if edited := log.Edited[e.ID]; !e.Internal() && e.ID == t.Seq && len(edited) > 0 {
+			return edited, e.Value, nil
+		}
 		if !e.Internal() && e.ID == t.Seq {
 			return e.Args, e.Value, nil
 		}
