@@ -46,11 +46,13 @@ func (a *Activities) Carry(ctx context.Context, in signals.CarryInput) (converte
 	return payload.Raw(part)
 }
 
-// encodedBytes is what a value takes in history.
+// encodedBytes is what a value takes in history, where only a Converter compresses what is written.
 func (a *Activities) encodedBytes(v any) int {
-	p, err := a.DataConverter.ToPayload(payload.MustRaw(v))
-	if err != nil {
-		return 0
+	raw := payload.MustRaw(v)
+	if _, compresses := a.DataConverter.(*payload.Converter); compresses {
+		if p, err := a.DataConverter.ToPayload(raw); err == nil {
+			return proto.Size(p)
+		}
 	}
-	return proto.Size(p)
+	return proto.Size(raw.Payload())
 }

@@ -41,6 +41,8 @@ type Carried struct {
 	// More says that the newest pass asks for the next one, Partial that it could not list all that it is blocked on.
 	More    bool `json:"more,omitempty"`
 	Partial bool `json:"partial,omitempty"`
+	// Paused says that people have been told of the calls that wait for them.
+	Paused bool `json:"paused,omitempty"`
 	// Undoable says that a call of the runs before can be undone.
 	Undoable    bool           `json:"undoable,omitempty"`
 	PassEndTold int            `json:"passEndTold,omitempty"`

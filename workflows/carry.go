@@ -57,7 +57,7 @@ func (e *execution) state(ctx workflow.Context) *signals.Carried {
 		Run: e.runs + 1, From: info.WorkflowExecution.RunID, StartedAt: e.startedAt, Passes: e.passes, Nonce: e.nonce,
 		Pinned: e.pinnedAnew(), Inline: e.inline, Gated: e.gated, Effects: e.effects, DecisionBytes: e.decisionBytes,
 		Always: e.always, Timers: e.timers, More: e.nextPassNow, Partial: e.partial,
-		Undoable: e.undoable(), PassEndTold: e.passEndTold, Attributes: e.attributes, Shown: e.shown, Largest: e.largest,
+		Undoable: e.undoable(), Paused: e.status == signals.Paused, PassEndTold: e.passEndTold, Attributes: e.attributes, Shown: e.shown, Largest: e.largest,
 	}
 	for _, g := range append(e.decisions, e.settled...) {
 		s.Given = append(s.Given, g.Reference())
@@ -98,7 +98,8 @@ func (e *execution) restore(s *signals.Carried) {
 	e.inline, e.gated, e.effects, e.decisionBytes = s.Inline, s.Gated, s.Effects, s.DecisionBytes
 	e.timers, e.nextPassNow, e.partial = s.Timers, s.More, s.Partial
 	e.passEndTold, e.attributes, e.shown, e.undoableBefore = s.PassEndTold, s.Attributes, s.Shown, s.Undoable
-	e.settledBefore = len(s.Given) > 0
+	e.settledBefore, e.inLocalPass = len(s.Given) > 0, s.Pinned.LocalPasses
+	e.atRest = !e.settledBefore && !s.More
 	e.logs.more = true // earlier runs printed them
 	if s.Always != nil {
 		e.always = s.Always
@@ -108,6 +109,12 @@ func (e *execution) restore(s *signals.Carried) {
 	}
 	for _, open := range s.Open {
 		e.add(restoredCall(open))
+	}
+	if s.Paused {
+		e.status = signals.Paused
+		for _, c := range e.pending() {
+			e.shownPending[c.rec.Seq] = true
+		}
 	}
 }
 

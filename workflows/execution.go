@@ -105,6 +105,7 @@ type execution struct {
 	carriedBytes   int // of history that hold the log so far
 	undoableBefore bool
 	settledBefore  bool // something has settled since the newest pass
+	atRest         bool // no pass is due: the run goes on where the one before waited
 	updates        int  // that this run took
 	handsOver      bool // this run continues as new
 	stays          bool // its state is too large for that
@@ -193,11 +194,14 @@ func (e *execution) run(ctx workflow.Context) {
 		e.stop(&ending{status: signals.Failed, message: message})
 	}
 	for e.end == nil && !e.handOver(ctx) {
-		e.setStatus(ctx, signals.Running)
-		if e.checkBudgets(ctx); e.end != nil {
-			return
+		if !e.atRest || e.decisionWaits {
+			e.setStatus(ctx, signals.Running)
+			if e.checkBudgets(ctx); e.end != nil {
+				return
+			}
+			e.pass(ctx)
 		}
-		e.pass(ctx)
+		e.atRest = false
 		if e.end == nil {
 			e.dispatch(ctx)
 		}

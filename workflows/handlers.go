@@ -191,7 +191,7 @@ func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome 
 		return *o
 	}
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.inLocalPass }) // perhaps at once
+	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.inLocalPass || e.handsOver })
 	if e.answerTo(w) == nil && !e.handsOver {
 		e.awaitLonger(ctx, w)
 	}

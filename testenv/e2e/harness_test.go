@@ -39,6 +39,7 @@ const childVariable = "CODEMODE_E2E_WORKER"
 type childConfig struct {
 	Address, Runtime, Dir, Name string
 	LocalPass                   time.Duration
+	Limits                      signals.Limits
 }
 
 var shared struct {
@@ -84,6 +85,7 @@ func runChild(config string) {
 	l := &lab{dir: cfg.Dir, name: cfg.Name}
 	w, err := codemodeworker.New(context.Background(), dial(cfg.Address), codemodeworker.Options{
 		Runtime: cfg.Runtime, Connectors: []connectors.Connector{l.connector()}, LocalPass: cfg.LocalPass,
+		Limits: cfg.Limits,
 	})
 	if err != nil {
 		panic(err)
@@ -152,7 +154,7 @@ func (b *bench) worker() *codemodeworker.Worker {
 func (b *bench) process(name string) *os.Process {
 	b.t.Helper()
 	config, _ := json.Marshal(childConfig{Address: b.address, Runtime: b.runtime, Dir: b.lab.dir, Name: name,
-		LocalPass: b.options.LocalPass})
+		LocalPass: b.options.LocalPass, Limits: b.options.Limits})
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+string(config))
 	cmd.Stderr = os.Stderr

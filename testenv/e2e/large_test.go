@@ -75,12 +75,12 @@ return (await Promise.all(names.map((name) => lab.late_write({ name, pad: "x".re
 
 func TestBudgetsEndInAClearError(t *testing.T) {
 	b := setUp(t)
-	b.options.Limits = signals.Limits{HistoryBytes: 4 << 20}
+	b.options.Limits = signals.Limits{HistoryBytes: 2 << 20, LogBytes: 4 << 20}
 	b.worker()
 	o := b.runLong(`for (;;) await lab.big({size: 500000})`)
 	require.Equal(t, signals.Failed, o.Status)
-	require.Equal(t, "This execution recorded more than its limit of 4194304 bytes (limits.historyBytes). "+
-		"Nothing that it did has taken effect. Do less in one execution: read less, or split the work over several executions.", o.Error)
+	require.Regexp(t, `^The log of this execution takes \d+ bytes, more than its limit of 4194304 \(limits\.logBytes\)\. `+
+		`Nothing that it did has taken effect\. Do less in one execution: `, o.Error)
 	b.healthy(o.ExecutionID)
 }
 
