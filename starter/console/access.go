@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 // Role is what somebody may do.
@@ -116,24 +118,16 @@ func (e Exposure) Check() error {
 		return fmt.Errorf("address %q is not host:port: %w", e.Addr, err)
 	}
 	base, err := parseBase(e.URL)
-	if err != nil || loopback(host) && (base == nil || loopback(base.Hostname())) {
+	if err != nil || guard.Loopback(host) && (base == nil || guard.Loopback(base.Hostname())) {
 		return err
 	}
 	if !e.Authenticated {
 		return fmt.Errorf("others can reach %s, so people have to be authenticated, or listen on 127.0.0.1", e.Addr)
 	}
-	if !e.TLS && (base == nil || base.Scheme != "https" && !loopback(base.Hostname())) {
+	if !e.TLS && (base == nil || base.Scheme != "https" && !guard.Loopback(base.Hostname())) {
 		return fmt.Errorf("others can reach %s, so the connection has to be encrypted: give a certificate and a "+
 			"key, or, if a proxy "+
 			"in front does that, the https:// URL that people use", e.Addr)
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -172,7 +172,7 @@ func TestRetryAndResolve(t *testing.T) {
 	digest := s.fake.items[0].ArgsDigest
 	body := fmt.Sprintf(`{"decisions":[{"action":"retry","executionId":"exec_0","seq":0,"argsDigest":%q},{"action":"resolve","executionId":"exec_0","seq":1,"result":{"a":[1]},"by":"grace"},
 		{"action":"retry","executionId":"exec_0","seq":2,"argsDigest":"stale"},{"action":"approve","executionId":"exec_0","seq":3,"argsDigest":%q,"always":true}]}`, digest, s.fake.items[3].ArgsDigest)
-	r := s.ask("POST", "/api/v1/decide", body, map[string]string{"Content-Type": "application/json"})
+	r := s.ask("POST", "/api/v1/decide", body, s.program())
 	var answer decideAnswer
 	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
 	require.Equal(t, []bool{true, true, false, true},
@@ -200,7 +200,7 @@ func TestCallsSayWhatTheyWaitFor(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(page, `data-act="approve"`))
 	require.NotContains(t, page, secret)
-	require.NotContains(t, s.ask("GET", "/api/v1/pending", "", nil).body, secret)
+	require.NotContains(t, s.ask("GET", "/api/v1/pending", "", s.program()).body, secret)
 	require.Contains(t, s.ask("GET", "/executions/default/exec_0/calls/0",
 		"", map[string]string{"Cookie": cookie}).body, `name="result"`)
 	edited := s.ask("GET", "/executions/default/exec_0/calls/2", "", map[string]string{"Cookie": cookie}).body
@@ -278,7 +278,7 @@ func TestInboxTellsWhatIsWrong(t *testing.T) {
 	require.Contains(t, r.body, "may be out of date")
 	require.Contains(t, r.body, "no worker polls &lt;b&gt;")
 	require.Contains(t, r.body, "customer 0", "what is known stays")
-	require.Contains(t, s.ask("GET", "/api/v1/pending", "", nil).body, `"problems":[{"runtime":"default"`)
+	require.Contains(t, s.ask("GET", "/api/v1/pending", "", s.program()).body, `"problems":[{"runtime":"default"`)
 	require.Equal(t, http.StatusBadGateway, s.ask("GET", "/executions", "", map[string]string{"Cookie": cookie}).status)
 }
 

@@ -99,7 +99,8 @@ func (c *Console) secure(r *http.Request) bool {
 	return r.TLS != nil || c.base != nil && c.base.Scheme == "https"
 }
 
-// limiter counts failed sign-ins of each address. After ten within a minute the address has to wait.
+// limiter counts failed sign-ins of each address. After ten within a minute the address has to wait, unless it brings
+// what is right.
 type limiter struct {
 	mu       sync.Mutex
 	failures map[string]int
