@@ -129,8 +129,9 @@ func (space *namespace) schemaWarnings() (list []string) {
 				b.Path(), err))
 		}
 		if b.takesNothing() {
-			list = append(list, fmt.Sprintf("every argument of %s that rule %q does not name is refused, since its input "+
-				"schema declares none: give it one, or allow additional arguments in the rule", b.Path(), b.Rule))
+			list = append(list, fmt.Sprintf("every argument of %s that rule %q does not name is refused, since its "+
+				"input schema declares none: give it one, or allow additional arguments in the rule",
+				b.Path(), b.Rule))
 		}
 	}
 	return list

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
 	"github.com/temporal-codemode/codemode/starter/console"
+	"github.com/temporal-codemode/codemode/starter/guard"
 	"github.com/temporal-codemode/codemode/starter/local"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
 	"github.com/temporal-codemode/codemode/starter/mcpserver/wrap"
@@ -21,6 +24,7 @@ import (
 
 type mcpFlags struct {
 	http    string
+	sse     bool
 	tokens  string
 	tls     [2]string
 	url     string
@@ -47,9 +51,11 @@ func (c *cli) mcpVerb() *cobra.Command {
 		"one is asked\n" +
 		"at clients that can ask, and elsewhere the answer says how a person decides."
 	cmd.Flags().StringVar(&f.http, "http",
-		"", "serve HTTP at this `address`: streamable at /mcp, the older SSE at /sse")
+		"", "serve HTTP at this `address`, at /mcp")
+	cmd.Flags().BoolVar(&f.sse, "sse", false, "with --http, also serve the deprecated SSE transport, at /sse")
 	cmd.Flags().StringVar(&f.tokens, "tokens", "",
-		"`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine")
+		"`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine.\n"+
+			"Without it the address that is printed has a key: "+guard.KeyVariable+" if it is set, else a new one")
 	cmd.Flags().StringVar(&f.url, "url", "", "the `URL` by which others reach it, if a proxy in front encrypts")
 	cmd.Flags().StringVar(&f.tls[0], "tls-cert", "", "`file` with the server's certificate")
 	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
@@ -80,8 +86,8 @@ func (f mcpFlags) check() error {
 		return usagef("--wrap names a connector in --config FILE")
 	case (f.tls[0] == "") != (f.tls[1] == ""):
 		return usagef("give --tls-cert and --tls-key, or neither")
-	case f.http == "" && (f.tokens != "" || f.tls[0] != ""):
-		return usagef("--tokens and --tls-cert are for --http")
+	case f.http == "" && (f.tokens != "" || f.tls[0] != "" || f.sse || f.url != ""):
+		return usagef("--tokens, --tls-cert, --url and --sse are for --http")
 	}
 	return f.checkExposure()
 }
@@ -194,24 +200,23 @@ func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Option
 }
 
 func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error {
-	var authenticate mcpserver.Authenticate
-	if f.tokens != "" {
-		tokens, err := console.LoadTokens(f.tokens)
-		if err != nil {
-			return usageError{err}
-		}
-		authenticate = func(token string) (mcpserver.Caller, bool) {
-			who, ok := tokens.Find(token)
-			return mcpserver.Caller{Name: who.Name, MayDecide: who.Role == console.Approver}, ok
-		}
+	o, err := f.httpOptions()
+	if err != nil {
+		return usageError{err}
 	}
+	handler, err := mcpserver.NewHTTP(s, o)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { _ = handler.Close() }()
 	listener, err := net.Listen("tcp", f.http)
 	if err != nil {
 		return usageError{err}
 	}
-	web := &http.Server{Handler: mcpserver.Handler(s, authenticate), ReadHeaderTimeout: 10 * time.Second}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10}
 	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // streams are never idle: executions go on without them
-	fmt.Fprintf(c.err, "serving MCP at http://%s/mcp\n", listener.Addr())
+	fmt.Fprintf(c.err, "serving MCP at %s\n", f.entry(o, listener.Addr()))
 	if f.tls[0] != "" {
 		err = web.ServeTLS(listener, f.tls[0], f.tls[1])
 	} else {
@@ -221,4 +226,39 @@ func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error
 		return nil
 	}
 	return err
+}
+
+// httpOptions say who may come in: by token, or where there are none by a key.
+func (f mcpFlags) httpOptions() (o mcpserver.HTTPOptions, err error) {
+	o = mcpserver.HTTPOptions{SSE: f.sse, Site: guard.Site{Anywhere: f.tokens != ""}}
+	if f.url != "" {
+		if o.Site.Base, err = url.Parse(strings.TrimSuffix(f.url, "/")); err != nil {
+			return o, err
+		}
+	}
+	if f.tokens == "" {
+		o.Key, err = guard.NewKey()
+		return o, err
+	}
+	tokens, err := console.LoadTokens(f.tokens)
+	o.Authenticate = func(token string) (mcpserver.Caller, bool) {
+		who, ok := tokens.Find(token)
+		return mcpserver.Caller{Name: who.Name, MayRun: who.Roles.MayRun(), MayDecide: who.Roles.MayDecide()}, ok
+	}
+	return o, err
+}
+
+// entry is the address that clients are given.
+func (f mcpFlags) entry(o mcpserver.HTTPOptions, addr net.Addr) string {
+	at := "http://" + addr.String()
+	switch {
+	case f.url != "":
+		at = strings.TrimSuffix(f.url, "/")
+	case f.tls[0] != "":
+		at = "https://" + addr.String()
+	}
+	if at += "/mcp"; o.Key != "" {
+		at = o.Key.In(at)
+	}
+	return at
 }

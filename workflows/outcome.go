@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/temporal-codemode/codemode/internal/words"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -196,7 +197,7 @@ func (e *execution) details() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · pass %d · %d calls", e.status, e.passes, len(e.calls))
 	if e.end != nil && e.end.message != "" {
-		fmt.Fprintf(&b, "\n\n%s", signals.Cut(e.end.message, 1000))
+		fmt.Fprintf(&b, "\n\n%s", words.Fenced("", signals.Cut(e.end.message, 1000)))
 	}
 	list := e.actions(pendingBytes, 0)
 	if len(list) == 0 {
@@ -209,12 +210,14 @@ func (e *execution) details() string {
 			fmt.Fprintf(&b, "| … | %d more | | |\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
-			tableCell(signals.Summary(e.calls[a.Seq].dispatchArgs(), 200)),
+		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", a.Seq, words.CodeSpan(a.Connector+"."+a.Method),
+			words.CodeSpan(signals.Summary(e.calls[a.Seq].dispatchArgs(), shownArguments)),
 			time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
 		decisions.WriteString(decision(a))
 	}
-	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n```\n%s```\n", &decisions)
+	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`. Arguments are cut here "+
+		"after %d bytes: look at all of them in the console, or in the event of the pass, before you approve.\n\n%s\n",
+		shownArguments, words.Fenced("", decisions.String()))
 	return b.String()
 }
 
@@ -229,10 +232,8 @@ func decision(a signals.PendingAction) string {
 	return fmt.Sprintf("approve  {\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n", a.Seq, a.ArgsDigest)
 }
 
-// maxDetails is how many pending calls the page lists.
-const maxDetails = 20
-
-// tableCell keeps text inside one cell of a Markdown table.
-func tableCell(text string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "`", "'").Replace(text)
-}
+// maxDetails is how many pending calls the page lists, shownArguments how many bytes of the arguments of each.
+const (
+	maxDetails     = 20
+	shownArguments = 200
+)

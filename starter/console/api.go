@@ -53,7 +53,8 @@ func writeJSON(v *visit, status int, document any) {
 
 func (c *Console) apiMe(v *visit) error {
 	writeJSON(v, http.StatusOK,
-		map[string]any{"name": v.who.Name, "role": v.who.Role, "authenticated": v.who.Asserted, "runtimes": c.names()})
+		map[string]any{"name": v.who.Name, "role": v.who.Role(), "authenticated": v.who.Asserted,
+			"runtimes": c.names()})
 	return nil
 }
 

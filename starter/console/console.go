@@ -147,7 +147,7 @@ func (c *Console) Entry(address string) string {
 // whose tells who has a token, or the key.
 func (c *Console) whose(token string) (Identity, bool) {
 	if c.open() {
-		return Identity{Name: c.User, Role: Approver}, c.Key.Is(token)
+		return Identity{Name: c.User, Roles: Roles{Approver}}, c.Key.Is(token)
 	}
 	return c.Tokens.Find(token)
 }

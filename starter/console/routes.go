@@ -158,7 +158,10 @@ func (c *Console) admit(v *visit, role Role) error {
 	if changes && v.session != nil && v.session.crossSite(v.r) {
 		return forbidden("The form is out of date: reload the page and try again.")
 	}
-	if role == Approver && v.who.Role != Approver {
+	switch {
+	case !v.who.Roles.MayLook():
+		return forbidden("%s may run programs but not look at them here.", v.who.Name)
+	case role == Approver && !v.who.Roles.MayDecide():
 		return forbidden("%s may look but not decide.", v.who.Name)
 	}
 	return nil

@@ -54,7 +54,7 @@ func TestTokensFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"- {name: a, role: viewer, token: short}":                        "fewer than 24",
 		"- {role: viewer, token: " + viewerToken + "}":                   "no name",
-		"- {name: a, role: admin, token: " + viewerToken + "}":           "must be viewer or approver",
+		"- {name: a, role: admin, token: " + viewerToken + "}":           "must be viewer, approver or runner",
 		"- {name: a, role: viewer, token: " + viewerToken + ", more: 1}": "want a YAML list",
 		"{":  "want a YAML list",
 		"[]": "lists nobody",
@@ -112,6 +112,30 @@ func TestViewersDoNotDecide(t *testing.T) {
 	require.Equal(t, http.StatusOK, r.status)
 	require.NotContains(t, r.body, secret, "viewers cannot reveal either")
 	require.Empty(t, s.fake.approved)
+}
+
+// Running programs is no right to see what others run.
+func TestRunnersSeeNothing(t *testing.T) {
+	list, err := ParseTokens([]byte("- {name: bot, role: runner, token: " + viewerToken + "}\n" +
+		"- {name: ada, roles: [runner, viewer], token: " + approverToken + "}"))
+	require.NoError(t, err)
+	s := newSite(t, newFake(4), Options{Tokens: list})
+	in := s.ask("POST", "/login", "token="+viewerToken,
+		map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+	cookie := strings.SplitN(in.header.Get("Set-Cookie"), ";", 2)[0]
+	for _, path := range pages {
+		r := s.ask("GET", path, "", map[string]string{"Cookie": cookie})
+		require.Equal(t, http.StatusForbidden, r.status, path)
+		require.NotContains(t, r.body, "customer")
+	}
+	for _, route := range s.console.apiRoutes() {
+		method, path, _ := strings.Cut(route.pattern, " ")
+		r := s.ask(method, strings.Replace(path, "{id}", "exec_0", 1), "{}",
+			map[string]string{"Authorization": "Bearer " + viewerToken, "Content-Type": "application/json"})
+		require.Equal(t, http.StatusForbidden, r.status, path)
+	}
+	r := s.ask("GET", "/api/v1/me", "", map[string]string{"Authorization": "Bearer " + approverToken})
+	require.Contains(t, r.body, `"role":"viewer"`)
 }
 
 func TestForgedRequestsAreRefused(t *testing.T) {
@@ -200,7 +224,8 @@ func TestAnOpenConsoleWantsItsKey(t *testing.T) {
 
 	other := newSite(t, newFake(1), Options{Tokens: tokens(t)})
 	require.Equal(t, "http://x", other.console.Entry("http://x"))
-	require.Equal(t, 401, other.ask("GET", "/api/v1/pending", "", s.program()).status, "where people sign in there is no key")
+	require.Equal(t, 401, other.ask("GET", "/api/v1/pending", "", s.program()).status,
+		"where people sign in there is no key")
 }
 
 func TestTheKeyMayComeByTheEnvironment(t *testing.T) {

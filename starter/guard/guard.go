@@ -34,7 +34,8 @@ func NewKey() (Key, error) {
 	case key == "":
 		return Key(rand.Text()), nil
 	case len(key) < minKey:
-		return "", fmt.Errorf("%s has fewer than %d characters: make one with openssl rand -hex 24", KeyVariable, minKey)
+		return "", fmt.Errorf("%s has fewer than %d characters: make one with openssl rand -hex 24",
+			KeyVariable, minKey)
 	}
 	return Key(key), nil
 }

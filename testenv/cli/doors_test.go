@@ -528,7 +528,7 @@ func TestDecisionElsewhereEndsTheQuestion(t *testing.T) {
 	require.Equal(t, signals.Completed, (<-outcome).Status)
 }
 
-// listen starts starter mcp --http and gives its address.
+// listen starts starter mcp --http and gives its address, with the key where that has one.
 func listen(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := command("starter", append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
@@ -538,8 +538,7 @@ func listen(t *testing.T, args ...string) string {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(errs).ReadString('\n')
 	require.NoError(t, err)
-	url := strings.TrimSpace(line[strings.Index(line, "http://"):])
-	return strings.TrimSuffix(url, "/mcp")
+	return strings.TrimSpace(line[strings.Index(line, "http://"):])
 }
 
 func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
@@ -548,9 +547,9 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	require.Contains(t, r.stderr, "--tokens")
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file,
-		[]byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: "+
-			"viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
-	url := listen(t, "--tokens", file)
+		[]byte("- {name: lovelace, roles: [approver, runner], token: abcdefghijklmnopqrstuvwxyz}\n"+
+			"- {name: babbage, role: runner, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+	url := strings.TrimSuffix(listen(t, "--tokens", file), "/mcp")
 	for token, status := range map[string]int{"": 401, "Bearer x": 401, "Basic abcdefghijklmnopqrstuvwxyz": 401,
 		"Bearer abcdefghijklmnopqrstuvwxyz": 200} {
 		for _, path := range []string{"/mcp", "/sse", "/message"} {
@@ -575,13 +574,13 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 func TestWhoComesInDecides(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file,
-		[]byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: "+
-			"viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+		[]byte("- {name: lovelace, roles: [approver, runner], token: abcdefghijklmnopqrstuvwxyz}\n"+
+			"- {name: babbage, role: runner, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
 	url := listen(t, "--tokens", file)
 	through := func(token string) (signals.Outcome, *person) {
 		p := &person{answers: []mcp.ElicitationResponse{accept(map[string]any{"decision": "approve"})},
 			asked: make(chan mcp.ElicitationParams, 1)}
-		wire, err := transport.NewStreamableHTTP(url+"/mcp",
+		wire, err := transport.NewStreamableHTTP(url,
 			transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
 		require.NoError(t, err)
 		return callThrough(t, wire, p, needsPerson), p
@@ -595,7 +594,8 @@ func TestWhoComesInDecides(t *testing.T) {
 }
 
 func TestOlderSSETransport(t *testing.T) {
-	c, err := client.NewSSEMCPClient(listen(t, "--surface", "utcp") + "/sse")
+	c, err := client.NewSSEMCPClient(
+		strings.Replace(listen(t, "--surface", "utcp", "--sse"), "/mcp?", "/sse?", 1))
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	defer func() { _ = c.Close() }()
@@ -616,7 +616,7 @@ func TestTypeScriptSDK(t *testing.T) {
 	modules := filepath.Join(npm.Install(t, "../../examples"), "node_modules")
 	for name, target := range map[string]func() []string{
 		"stdio": func() []string { return []string{filepath.Join(binaries, "starter"), "mcp"} },
-		"http":  func() []string { return []string{listen(t) + "/mcp"} },
+		"http":  func() []string { return []string{listen(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command("node", append([]string{"testdata/client.mjs", modules}, target()...)...)

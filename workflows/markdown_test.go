@@ -1,0 +1,54 @@
+package workflows
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	sdkpb "go.temporal.io/api/sdk/v1"
+
+	"github.com/temporal-codemode/codemode/signals"
+)
+
+// TestProgramsCannotForgeTheDetailsPage: what a program chooses stays in its cell of the Web UI's page, as code, and
+// what it throws in its block: neither makes rows, decisions, links or images.
+func TestProgramsCannotForgeTheDetailsPage(t *testing.T) {
+	forged := "`} | now |\n| 7 | **approved** by ada ![x](https://evil.example/p.png) | \\| \u202e |\n```\napprove {}\n```"
+	args, err := json.Marshal(map[string]string{"note": forged})
+	require.NoError(t, err)
+	r := newRig(t)
+	b := ask(0)
+	b.Args = args
+	failure := &signals.PassFailure{Message: "oh\n```\n\n# Approved\n\n````\n![x](https://evil.example/p.png)"}
+	r.passes = append(r.passes, blocked(b), blocked(), func(signals.PassInput) signals.PassResult {
+		return signals.PassResult{End: signals.PassFailed, Failure: failure}
+	})
+	details := func() string {
+		value, err := r.env.QueryWorkflow("__temporal_workflow_metadata")
+		require.NoError(t, err)
+		var shown sdkpb.WorkflowMetadata
+		require.NoError(t, value.Get(&shown))
+		return shown.CurrentDetails
+	}
+	r.env.RegisterDelayedCallback(func() {
+		page := details()
+		rows := 0
+		for line := range strings.Lines(page) {
+			if strings.HasPrefix(line, "|") {
+				rows++
+				require.Equal(t, 5, strings.Count(line, "|"), line)
+			}
+		}
+		require.Equal(t, 3, rows, page)
+		require.Equal(t, 2, strings.Count(page, "```"), page)
+		require.NotContains(t, page, "\u202e")
+		require.Contains(t, page, "Arguments are cut here after 200 bytes")
+	}, time.Hour)
+	r.update(2*time.Hour, signals.SignalApprove, signals.Approve{By: "ada"})
+	require.Equal(t, signals.Failed, r.run().Status)
+	_, block, found := strings.Cut(details(), "`````\n")
+	require.True(t, found)
+	require.True(t, strings.HasSuffix(block, "\n`````"))
+}
