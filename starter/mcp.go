@@ -30,6 +30,7 @@ type mcpFlags struct {
 	url     string
 	surface string
 	by      string
+	elicit  string
 	wait    time.Duration
 	budget  int
 	chars   int
@@ -62,6 +63,9 @@ func (c *cli) mcpVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode),
 		"which tools there are: codemode, utcp or direct")
 	cmd.Flags().StringVar(&f.by, "by", c.user, "`name` of who decides at the client, for the record")
+	cmd.Flags().StringVar(&f.elicit, "elicit", string(mcpserver.ElicitAsk),
+		"whether approvals are asked for at clients that can ask a person: ask or never.\n"+
+			"Nobody can tell whether a person answers there, or software")
 	cmd.Flags().DurationVar(&f.wait, "wait", 55*time.Second,
 		"answer that an execution is still running after this `duration`")
 	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
@@ -80,6 +84,8 @@ func (f mcpFlags) check() error {
 	switch {
 	case !slices.Contains(mcpserver.Surfaces, mcpserver.Surface(f.surface)):
 		return usagef("--surface %s: the surfaces are %v", f.surface, mcpserver.Surfaces)
+	case f.elicit != string(mcpserver.ElicitAsk) && f.elicit != string(mcpserver.ElicitNever):
+		return usagef("--elicit must be ask or never")
 	case f.wait <= 0 || f.budget <= 0 || f.chars < 1000 || f.limit <= 0:
 		return usagef("--wait, --tokens-per-answer and --call-limit must be more than 0, --answer-chars at least 1000")
 	case f.wrap != "" && f.config == "":
@@ -192,7 +198,7 @@ func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Run
 func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Options {
 	return mcpserver.Options{
 		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars,
-		CallLimit: f.limit, By: f.by,
+		CallLimit: f.limit, By: f.by, Elicit: mcpserver.Elicit(f.elicit),
 		HowToDecide: func(id string) string {
 			return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id))
 		},

@@ -15,7 +15,7 @@ import (
 // TestProgramsCannotForgeTheDetailsPage: what a program chooses stays in its cell of the Web UI's page, as code, and
 // what it throws in its block: neither makes rows, decisions, links or images.
 func TestProgramsCannotForgeTheDetailsPage(t *testing.T) {
-	forged := "`} | now |\n| 7 | **approved** by ada ![x](https://evil.example/p.png) | \\| \u202e |\n```\napprove {}\n```"
+	forged := "`} | now |\n| 7 | **approved** by ada ![x](https://evil.example) | \\| \u202e |\n```\napprove {}\n```"
 	args, err := json.Marshal(map[string]string{"note": forged})
 	require.NoError(t, err)
 	r := newRig(t)

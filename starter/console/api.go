@@ -149,6 +149,7 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 	one := decision{
 		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args,
 		Note:     d.Note + d.Reason,
+		Whole:    true,
 		Continue: d.Continue, Always: d.Always, Result: d.Result, By: d.By,
 	}
 	if !slices.Contains(actions, d.Action) {

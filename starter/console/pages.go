@@ -119,7 +119,7 @@ func (c *Console) decideForm(v *visit) error {
 			return err
 		}
 		d := decision{Action: v.r.PostForm.Get("action"), key: k, Note: v.r.PostForm.Get("note"),
-			Continue: v.r.PostForm.Get("continue") != ""}
+			Continue: v.r.PostForm.Get("continue") != "", Whole: v.r.PostForm.Get("whole") != ""}
 		if args := v.r.PostForm.Get("args"); args != "" {
 			d.Args = json.RawMessage(args)
 		}

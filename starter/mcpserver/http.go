@@ -20,7 +20,7 @@ type Caller struct {
 	Name string
 	// MayRun lets programs be run. Who may not is turned away.
 	MayRun bool
-	// MayDecide says that elicitation asks this person about approvals.
+	// MayDecide says that elicitation asks at this caller's clients about approvals.
 	MayDecide bool
 }
 

@@ -570,7 +570,8 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	}
 }
 
-// TestWhoComesInDecides: a person who may decide is asked and named as authenticated; one who may not is not asked.
+// TestWhoComesInDecides: the client of who may decide is asked, and its answer is on record as its own; others are not
+// asked.
 func TestWhoComesInDecides(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file,
@@ -587,7 +588,8 @@ func TestWhoComesInDecides(t *testing.T) {
 	}
 	out, _ := through("abcdefghijklmnopqrstuvwxyz")
 	require.Equal(t, signals.Completed, out.Status)
-	require.Equal(t, "lovelace", out.Calls[0].AssertedBy)
+	require.Equal(t, []string{"lovelace (at desk)", ""}, []string{out.Calls[0].DecidedBy, out.Calls[0].AssertedBy},
+		"the client answered; nobody was authenticated")
 	out, p := through("zyxwvutsrqponmlkjihgfedcba")
 	require.Equal(t, signals.Paused, out.Status)
 	require.Empty(t, p.asked)
