@@ -84,6 +84,12 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) (signals
 	blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown,
 		method.Approvals
 	blocked.Approval = blocked.Approval && !blocked.Client
+	if blocked.Approvals > 1 {
+		blocked.Approvers = signals.ApproversNamed
+		if a.AuthenticatedApprovers {
+			blocked.Approvers = signals.ApproversAuthenticated
+		}
+	}
 	if r := method.Retry; r != (connectors.RetryLimits{}) {
 		blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
 			MaxMs: r.MaxBackoff.Milliseconds()}

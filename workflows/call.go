@@ -36,6 +36,7 @@ type call struct {
 	retry        signals.RetryLimits
 
 	approvalsNeeded int      // people who have to approve
+	people          string   // how they are told apart
 	approvers       []string // who have approved the arguments that it would be dispatched with
 	client          bool     // never made here: a client gives the result
 	resolution      *signals.Resolution
@@ -133,6 +134,7 @@ func (e *execution) addGatedCall(ctx workflow.Context, b signals.Blocked) {
 		dispatchable: true,
 		requestedAt:  workflow.Now(ctx).UnixMilli(),
 	}
+	c.people = b.Approvers
 	c.approvalsNeeded, c.client, c.askUnknown = max(1, b.Approvals), b.Client, b.AskUnknown
 	if b.Retry != nil {
 		c.retry = *b.Retry

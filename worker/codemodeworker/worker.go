@@ -56,6 +56,8 @@ type Options struct {
 	// RetryPolicy decides what follows failed attempts of calls that the workflow makes; nil repeats what asks for it
 	// with a connectors.RetryableError, as often as the method allows.
 	RetryPolicy connectors.RetryPolicy
+	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
+	AuthenticatedApprovers bool
 	// Hints say in a few words what connectors are for, by name; models read them in the tool's description.
 	Hints map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
@@ -158,7 +160,7 @@ func (o *Options) activities(set *connectors.Set, attributes bool) *activities.A
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter,
 		PassTimeout: o.PassTimeout, Limits: o.Limits,
 		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues,
-		LocalPass: localPass(*o),
+		LocalPass: localPass(*o), AuthenticatedApprovers: o.AuthenticatedApprovers,
 	})
 }
 
