@@ -139,33 +139,36 @@ func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, c
 	return s, closing, nil
 }
 
-// wrapped serves one connector of a configuration, without its rules: they are for runtimes.
+// wrapped serves one connector of a configuration, with its rules.
 func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error) {
 	cfg, err := config.Load(f.config)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
-	for _, connector := range cfg.Connectors {
-		if connector.Name != f.wrap {
-			continue
-		}
-		if len(connector.Rules) > 0 {
-			return nil, nil, usagef("--wrap %s: it has rules under tools, which a wrapper does not keep: use "+
-				"--config alone, or take them away", f.wrap)
-		}
-		open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, wrap.Options{}) }
-		if connector.OpenAPI != nil {
-			open = func() (*server.MCPServer, func() error, error) {
-				return wrap.OpenAPI(ctx, *connector.OpenAPI, wrap.Options{})
-			}
-		}
-		s, closing, err := open()
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, func() { _ = closing() }, nil
+	at := slices.IndexFunc(cfg.Connectors, func(c config.Connector) bool { return c.Name == f.wrap })
+	if at < 0 {
+		return nil, nil, usagef("--wrap %s: %s has no connector of that name", f.wrap, f.config)
 	}
-	return nil, nil, usagef("--wrap %s: %s has no connector of that name", f.wrap, f.config)
+	options, err := cfg.Options()
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	connector := cfg.Connectors[at]
+	o := wrap.Options{Executor: options.Executor, Sandbox: options.Sandbox, Modules: options.Modules,
+		Timeout: options.PassTimeout, Rules: connector.Rules}
+	open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, o) }
+	if connector.OpenAPI != nil {
+		if len(connector.Rules) > 0 {
+			return nil, nil, usagef("--wrap %s: it has rules under tools, and programs that are offered a wrapped "+
+				"OpenAPI document send requests, which these rules would not meet: use --config alone", f.wrap)
+		}
+		open = func() (*server.MCPServer, func() error, error) { return wrap.OpenAPI(ctx, *connector.OpenAPI, o) }
+	}
+	s, closing, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, func() { _ = closing() }, nil
 }
 
 // mcpRuntime is where programs run: on Temporal, or here.

@@ -69,7 +69,8 @@ type Options struct {
 	Limits signals.Limits
 	// DataConverter must be the client's, if that has one of its own.
 	DataConverter converter.DataConverter
-	// EncryptionRequired refuses to start without a data converter that encrypts.
+	// EncryptionRequired refuses to start without a data converter that encrypts, and has that converter refuse what
+	// comes in clear.
 	EncryptionRequired bool
 	// Worker are further options of the SDK's worker.
 	Worker worker.Options
@@ -138,7 +139,11 @@ func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
 
 // checkEncryption refuses to write in clear what has to be secret.
 func (o *Options) checkEncryption() error {
-	if dc, ok := o.DataConverter.(*payload.Converter); !o.EncryptionRequired || ok && dc.Secret() {
+	if !o.EncryptionRequired {
+		return nil
+	}
+	if dc, ok := o.DataConverter.(*payload.Converter); ok && dc.Secret() {
+		dc.Require()
 		return nil
 	}
 	return &connectors.ConfigError{Message: fmt.Sprintf("encryption is required, and there are no keys: "+
