@@ -424,6 +424,42 @@ func TestWrappedServer(t *testing.T) {
 	require.Equal(t, 2, starter(t, "", "mcp", "--wrap", "none").code)
 }
 
+// A wrapped server keeps the rules of its connector, and programs run in the sandbox as the configuration has it.
+func TestWrappedServerKeepsItsConfiguration(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sums.js"), []byte("export const twice = (n) => 2 * n"), 0o600))
+	file := filepath.Join(dir, "codemode.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
+sandbox: { modules: { sums: ./sums.js } }
+limits: { passTimeout: 2s }
+connectors:
+  tracker:
+    mcp: { command: %q, env: { %s: %q } }
+    tools:
+      create_*: { requiresApproval: true, revert: { tool: delete_issue, args: { id: result.id } } }
+      get_issue: { requiresApproval: "args.id > 1" }
+      delete_*: { hidden: true }
+  shop: { openapi: { document: https://127.0.0.1:1/x.json }, tools: { pay: { requiresApproval: true } } }
+`, self, trackerState, filepath.Join(dir, "state.json")), 0o600))
+	d := openDoor(t, "--config", file, "--wrap", "tracker")
+	for code, want := range map[string]string{
+		`import { twice } from 'sums'; return twice((await codemode.get_issue({id: 1})).id)`: "2",
+		`return (await codemode.get_issue({id: 2})).id`:                                      "codemode.get_issue needs a person's approval",
+		`return (await codemode.get_issue({id: 1, ID: 2})).id`:                               "ID: not a known property, but id is",
+		`return await codemode.create_issue({title: 'x'})`:                                   `Tool "create_issue" not found on codemode`,
+		`return await codemode.delete_issue({id: 1})`:                                        `Tool "delete_issue" not found on codemode`,
+		`for (;;) await codemode.get_issue({id: 1})`:                                         "timed out",
+	} {
+		require.Contains(t, d.tool("code", map[string]any{"code": code}).Content[0].Text, want, code)
+	}
+	d.close()
+	r := starter(t, "", "mcp", "--config", file, "--wrap", "shop")
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.stderr, "these rules would not meet")
+}
+
 // person answers elicitations in turn, and keeps what was asked.
 type person struct {
 	answers []mcp.ElicitationResponse

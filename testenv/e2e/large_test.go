@@ -172,9 +172,10 @@ func TestClearTextIsRefused(t *testing.T) {
 	require.Len(t, pending, 1)
 	require.Empty(t, b.lab.effects("write"))
 	require.Empty(t, b.lab.effects("ask"))
-	client, err := codemode.NewClient(b.temporal, codemode.ClientOptions{Runtime: b.runtime, DataConverter: b.converter})
+	keyed, err := codemode.NewClient(b.temporal,
+		codemode.ClientOptions{Runtime: b.runtime, DataConverter: b.converter})
 	require.NoError(t, err)
-	done, err := client.Approve(ctx, o.ExecutionID, signals.Approve{By: "ada"})
+	done, err := keyed.Approve(ctx, o.ExecutionID, signals.Approve{By: "ada"})
 	require.NoError(t, err)
 	b.completed(`"a"`, done)
 }

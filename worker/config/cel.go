@@ -108,8 +108,8 @@ func celIssues(issues *cel.Issues) string {
 	return strings.Join(list, "; ")
 }
 
-// predicate makes the decision of an approval by arguments. Whatever does not give a plain answer is an error, which
-// counts as yes.
+// predicate makes the decision of an approval by arguments. Whatever does not give a plain answer is an error, and the
+// call is refused.
 func (r *reader) predicate(key string, n *yaml.Node, text configText) (decide func(json.RawMessage) (bool, error),
 	names []string) {
 	x := r.compile(key, n, text, false)

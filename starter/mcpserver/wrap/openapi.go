@@ -37,8 +37,8 @@ const (
 func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.MCPServer, closing func() error,
 	err error) {
 	if len(o.Rules) > 0 {
-		return nil, nil, errors.New("an OpenAPI document is wrapped by the requests that programs send, which its rules " +
-			"would not meet: offer it without wrapping")
+		return nil, nil, errors.New("an OpenAPI document is wrapped by the requests that programs send, which its " +
+			"rules would not meet: offer it without wrapping")
 	}
 	source.RawRequest, source.ExposeSpec = true, true
 	set, err := connectors.NewSet(ctx, []connectors.Connector{openapi.New(upstream, source)}, nil)
@@ -76,6 +76,7 @@ func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandler
 		names, _ := json.Marshal(offered)
 		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade),
 			names, compile.NormalizeCode(text))
-		return o.run(ctx, program, host{Calls: local.Calls{Connectors: set}, connector: upstream, offered: offered}), nil
+		calls := host{Calls: local.Calls{Connectors: set}, connector: upstream, offered: offered}
+		return o.run(ctx, program, calls), nil
 	}
 }
