@@ -96,9 +96,10 @@ func New(o Options) (*Console, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.Every = cmp.Or(o.Every, time.Second)
 	c := &Console{
-		Options: o, runtimes: map[string]Runtime{}, inbox: newInbox(), sessions: newSessions(), logins: newLimiter(),
+		Options: o, runtimes: map[string]Runtime{}, inbox: newInbox(), logins: newLimiter(),
 		streams: make(chan struct{}, maxStreams), checking: make(chan struct{}, 1),
 	}
+	c.sessions = newSessions(c.secure)
 	if len(o.Runtimes) == 0 {
 		return nil, errors.New("the console needs a runtime to serve")
 	}

@@ -278,6 +278,10 @@ func TestHeadersAndCookies(t *testing.T) {
 	}
 	cookie := s.ask("POST", "/login", "token="+approverToken,
 		map[string]string{"Content-Type": "application/x-www-form-urlencoded"}).header.Get("Set-Cookie")
+	require.True(t, strings.HasPrefix(cookie, "__Host-"+cookieName+"="), "no neighbouring domain can plant it")
+	_, id, _ := strings.Cut(strings.SplitN(cookie, ";", 2)[0], "=")
+	planted := map[string]string{"Cookie": cookieName + "=" + id}
+	require.Equal(t, http.StatusSeeOther, s.ask("GET", "/", "", planted).status)
 	for _, want := range []string{"HttpOnly", "Secure", "SameSite=Lax", "Path=/"} {
 		require.Contains(t, cookie, want)
 	}

@@ -447,10 +447,12 @@ connectors:
 	for code, want := range map[string]string{
 		`import { twice } from 'sums'; return twice((await codemode.get_issue({id: 1})).id)`: "2",
 		`return (await codemode.get_issue({id: 2})).id`:                                      "codemode.get_issue needs a person's approval",
-		`return (await codemode.get_issue({id: 1, ID: 2})).id`:                               "ID: not a known property, but id is",
-		`return await codemode.create_issue({title: 'x'})`:                                   `Tool "create_issue" not found on codemode`,
-		`return await codemode.delete_issue({id: 1})`:                                        `Tool "delete_issue" not found on codemode`,
-		`for (;;) await codemode.get_issue({id: 1})`:                                         "timed out",
+
+		`return (await codemode.get_issue({id: 1, ID: 2})).id`: "ID: not a known property, but id is",
+
+		`return await codemode.create_issue({title: 'x'})`: `Tool "create_issue" not found on codemode`,
+		`return await codemode.delete_issue({id: 1})`:      `Tool "delete_issue" not found on codemode`,
+		`for (;;) await codemode.get_issue({id: 1})`:       "timed out",
 	} {
 		require.Contains(t, d.tool("code", map[string]any{"code": code}).Content[0].Text, want, code)
 	}

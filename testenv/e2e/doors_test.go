@@ -145,7 +145,8 @@ func surfaces(t *testing.T, over string, runtime mcpserver.Runtime) (list []way)
 				map[string]any{"code": program("bank", method, args, "return await Promise.all([%s])")})
 		},
 		mcpserver.UTCP: func(t *testing.T, c *client.Client, method string, args []string) string {
-			return throughMCP(t, c, "call_tool_chain", map[string]any{"code": program("bank", method, args, "return [%s]")})
+			return throughMCP(t, c, "call_tool_chain",
+				map[string]any{"code": program("bank", method, args, "return [%s]")})
 		},
 		mcpserver.Direct: func(t *testing.T, c *client.Client, method string, args []string) string {
 			results := make([]string, len(args))
@@ -238,7 +239,8 @@ var everyRule = map[string][]kept{
 	"requiresApproval": {
 		{rule: "requiresApproval: true", args: amount(1), durable: waits, alone: refused},
 		{rule: "requiresApproval: args.amount > 5", args: amount(6), durable: waits, alone: refused},
-		{rule: "requiresApproval: args.amount > 5", args: amount(5), durable: made, payments: 1, alone: made, alonePays: 1},
+		{rule: "requiresApproval: args.amount > 5", args: amount(5), durable: made, payments: 1, alone: made,
+			alonePays: 1},
 		{rule: "requiresApproval: args.amount > 5", args: []string{`{}`}, durable: refused, alone: refused},
 		{rule: "requiresApproval: args.amount > 5", args: []string{`{"amount":1,"Amount":6}`}, durable: refused,
 			alone: refused},
