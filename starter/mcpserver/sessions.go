@@ -104,6 +104,8 @@ func (s *sessions) end(id string) {
 }
 
 // ResolveSessionIdManager gives the sessions of who makes the request; without one they are the server's own.
+//
+//lint:ignore ST1003 the library names it so
 func (s *sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
 	if r == nil {
 		return callersSessions{sessions: s}

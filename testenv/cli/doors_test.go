@@ -608,6 +608,30 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	}
 }
 
+// TestRolesOfTheDoor: running programs is a role of its own, on every surface.
+func TestRolesOfTheDoor(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(file, []byte("- {name: viv, role: viewer, token: viewer-viewer-viewer-viewer}\n"+
+		"- {name: app, role: approver, token: approver-approver-approver}\n"+
+		"- {name: run, role: runner, token: runner-runner-runner-runner}\n"), 0o600))
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+		"capabilities":{},"clientInfo":{"name":"x","version":"0"}}}`
+	for _, surface := range []string{"codemode", "utcp", "direct"} {
+		url := listen(t, "--tokens", file, "--surface", surface)
+		for token, status := range map[string]int{"viewer-viewer-viewer-viewer": 403, "approver-approver-approver": 403,
+			"runner-runner-runner-runner": 200} {
+			request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(hello))
+			require.NoError(t, err)
+			request.Header.Set("Authorization", "Bearer "+token)
+			request.Header.Set("Content-Type", "application/json")
+			response, err := http.DefaultClient.Do(request)
+			require.NoError(t, err)
+			_ = response.Body.Close()
+			require.Equal(t, status, response.StatusCode, "%s %s", surface, token)
+		}
+	}
+}
+
 // TestWhoComesInDecides: the client of who may decide is asked, and its answer is on record as its own; others are not
 // asked.
 func TestWhoComesInDecides(t *testing.T) {

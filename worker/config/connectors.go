@@ -131,7 +131,7 @@ func (r *reader) openAPI(key string, n *yaml.Node, o *openapi.Options) {
 				o.Document = filepath.Join(r.dir, t.value)
 			}
 		},
-		"baseURL":       text(&o.BaseURL),
+		"baseURL": text(&o.BaseURL),
 		"headers": func(key string, n *yaml.Node) {
 			before := len(r.expanded)
 			o.Headers = r.strings(key, n)
