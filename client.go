@@ -2,7 +2,6 @@ package codemode
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,14 +9,12 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/temporal-codemode/codemode/internal/invocation"
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
-	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/internal/words"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -83,6 +80,8 @@ type ExecuteOptions struct {
 	Purpose string
 	// Synchronous programs call without await: store.get({id}).name. It is how UTCP's programs are written.
 	Synchronous bool
+	// Caller says who starts the execution, on whose behalf, and what it belongs to.
+	signals.Caller
 	// NoWait answers with status running as soon as the execution is started.
 	NoWait bool
 }
@@ -111,11 +110,11 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	if o.ID == "" {
 		o.ID = signals.NewExecutionID(time.Now())
 	}
-	if err := signals.CheckExecutionID(o.ID); err != nil {
+	if err := errors.Join(signals.CheckExecutionID(o.ID), o.Caller.Check()); err != nil {
 		return signals.Outcome{}, err
 	}
 	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose,
-		Synchronous: o.Synchronous})
+		Synchronous: o.Synchronous, Caller: o.Caller})
 	options := c.startOptions(code, o)
 	defer c.retaining(ctx, o.ID)()
 	if o.NoWait {
@@ -200,149 +199,4 @@ func (c *Client) updateWithStart(ctx context.Context, o client.StartWorkflowOpti
 		err = handle.Get(ctx, &out)
 	}
 	return out, err
-}
-
-// Wait answers with the next outcome after a pass; 0 asks for any.
-func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcome, error) {
-	guarded, stop := c.guard(ctx, id)
-	defer stop()
-	for {
-		var out signals.Outcome
-		err := c.update(guarded, id, signals.UpdateWait, signals.Wait{After: after}, &out)
-		switch {
-		case rpcerr.NotFound(err):
-			return c.closedOutcome(ctx, id)
-		case isBusy(err):
-			if err := wait.For(guarded, 200*time.Millisecond); err != nil {
-				return out, guardError(guarded, err)
-			}
-		case err != nil:
-			return out, guardError(guarded, err)
-		case out.Status != signals.Running:
-			return c.complete(ctx, out)
-		}
-	}
-}
-
-// recovery is how long an execution may take to find a worker after several of its workflow tasks were lost with
-// theirs; the server refuses updates meanwhile.
-const recovery = 30 * time.Second
-
-// answerWithin is how long the server may take over an update before the execution itself is looked at. A server that
-// was killed at the wrong moment can lose sight of an execution that has closed, and then never answers.
-const answerWithin = 30 * time.Second
-
-func (c *Client) update(ctx context.Context, id, name string, arg, out any) error {
-	o := client.UpdateWorkflowOptions{
-		UpdateID: rand.Text(), WorkflowID: signals.WorkflowID(c.runtime, id), UpdateName: name,
-		Args:         []any{payload.MustRaw(arg)},
-		WaitForStage: client.WorkflowUpdateStageCompleted,
-	}
-	for began := time.Now(); ; {
-		answered, err := c.updateOnce(ctx, o, out)
-		switch {
-		case !answered:
-			open, err := c.open(ctx, id)
-			if err != nil {
-				return err
-			}
-			if !open {
-				return serviceerror.NewNotFound("the execution has ended")
-			}
-			continue // the same update: it is taken once
-		case !rpcerr.NotReady(err) || time.Since(began) > recovery:
-			return err
-		}
-		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
-	}
-}
-
-// updateOnce asks once; answered is false if the server let the time for that pass.
-func (c *Client) updateOnce(ctx context.Context, o client.UpdateWorkflowOptions, out any) (answered bool, err error) {
-	limited, cancel := context.WithTimeout(ctx, c.patience)
-	defer cancel()
-	handle, err := c.temporal.UpdateWorkflow(limited, o)
-	if err == nil {
-		err = handle.Get(limited, out)
-	}
-	return err == nil || limited.Err() == nil || ctx.Err() != nil, err
-}
-
-// Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded. It answers false
-// where it had ended before.
-func (c *Client) Cancel(ctx context.Context, id string) (bool, error) {
-	if open, err := c.open(ctx, id); err != nil || !open {
-		return false, err // the server takes a request to cancel what is closed
-	}
-	err := c.temporal.CancelWorkflow(ctx, signals.WorkflowID(c.runtime, id), "")
-	if err != nil {
-		return false, err
-	}
-	_, err = c.waitEnd(ctx, id)
-	return err == nil, err
-}
-
-// guard cancels the context it returns with a NoWorkerError as cause when a wait turns out to be for nobody.
-func (c *Client) guard(ctx context.Context, id string) (context.Context, context.CancelFunc) {
-	guarded, cancel := context.WithCancelCause(ctx)
-	go func() {
-		// Several looks, since a server that has just started knows its pollers a moment later.
-		misses, every := 0, 2*time.Second
-		for misses < 3 && wait.For(guarded, every) == nil {
-			switch polled, err := c.Polled(guarded); {
-			case err != nil:
-			case polled:
-				misses, every = 0, 5*time.Second
-			default:
-				misses, every = misses+1, time.Second
-			}
-		}
-		if misses == 3 {
-			cancel(&NoWorkerError{TaskQueue: signals.TaskQueue(c.runtime), ExecutionID: id})
-		}
-	}()
-	return guarded, func() { cancel(nil) }
-}
-
-// pollerGone is how long after its last poll a worker counts as gone: polls last up to a minute.
-const pollerGone = 75 * time.Second
-
-// Polled reports whether a worker serves the runtime.
-func (c *Client) Polled(ctx context.Context) (bool, error) {
-	return c.polled(ctx, signals.TaskQueue(c.runtime), enums.TASK_QUEUE_TYPE_WORKFLOW)
-}
-
-// Served tells whether a worker polls the connector's own task queue.
-func (c *Client) Served(ctx context.Context, connector string) (bool, error) {
-	return c.polled(ctx, signals.ConnectorTaskQueue(c.runtime, connector), enums.TASK_QUEUE_TYPE_ACTIVITY)
-}
-
-func (c *Client) polled(ctx context.Context, queue string, kind enums.TaskQueueType) (bool, error) {
-	d, err := c.temporal.DescribeTaskQueue(ctx, queue, kind)
-	if err != nil {
-		return false, err
-	}
-	for _, p := range d.Pollers {
-		if time.Since(p.LastAccessTime.AsTime()) < pollerGone {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// guardError prefers the reason for which a guarded context was cancelled.
-func guardError(guarded context.Context, err error) error {
-	var none *NoWorkerError
-	if err != nil && errors.As(context.Cause(guarded), &none) {
-		return none
-	}
-	return err
-}
-
-// isBusy says that the execution has as many waiters as it admits.
-func isBusy(err error) bool {
-	var app *temporal.ApplicationError
-	return errors.As(err, &app) && app.Type() == signals.ErrorBusy
 }

@@ -2,9 +2,13 @@ package codemode
 
 import (
 	"context"
+	"crypto/rand"
+	"time"
 
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
+	"github.com/temporal-codemode/codemode/internal/wait"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Approve lets pending calls run and waits for the outcome after that: where more people have to approve, that is the
@@ -55,18 +59,77 @@ func (c *Client) sendAndWait(ctx context.Context, id string, m signals.Message) 
 	return c.Wait(ctx, id, v.Pass)
 }
 
-// decide sends a decision as an update. For a closed execution the answer is made here, in the same words.
+// decide sends a decision. For a closed execution the answer is made here, in the same words.
 func (c *Client) decide(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
-	guarded, stop := c.guard(ctx, id)
-	defer stop()
-	var v signals.Verdict
-	err := c.update(guarded, id, name, decision, &v)
+	v, err := c.send(ctx, id, name, decision)
 	if !rpcerr.NotFound(err) {
-		return v, guardError(guarded, err)
+		return v, err
 	}
 	record, err := c.Show(ctx, id)
 	if err != nil {
 		return signals.Verdict{}, err
 	}
 	return signals.Verdict{Error: signals.NotPaused(id, record.Status), Status: record.Status}, nil
+}
+
+// send sends a decision as an update, or where the run takes no more of those, as a signal.
+func (c *Client) send(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
+	guarded, stop := c.guard(ctx, id)
+	defer stop()
+	var v signals.Verdict
+	err := c.update(guarded, id, name, decision, &v)
+	if why, ok := refused(err); ok {
+		return why, nil
+	}
+	if rpcerr.NoMoreUpdates(err) {
+		v, err = c.signal(guarded, id, name, decision)
+	}
+	return v, guardError(guarded, err)
+}
+
+// signal sends a decision as a signal, and asks for the verdict.
+func (c *Client) signal(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
+	request := signals.VerdictOf{RequestID: rand.Text()}
+	workflowID := signals.WorkflowID(c.runtime, id)
+	err := c.temporal.SignalWorkflow(ctx, workflowID, "", name, payload.MustRaw(under(decision, request.RequestID)))
+	if err != nil {
+		return signals.Verdict{}, err
+	}
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		var v *signals.Verdict
+		if err := c.query(ctx, id, signals.QueryVerdict, &v, request); err != nil {
+			return signals.Verdict{}, err
+		}
+		if v != nil {
+			return *v, nil
+		}
+		if err := wait.For(ctx, pause); err != nil {
+			return signals.Verdict{}, err
+		}
+	}
+}
+
+// under is a decision with the id under which its verdict can be asked for.
+func under(decision any, requestID string) any {
+	switch d := decision.(type) {
+	case signals.Approve:
+		d.RequestID = requestID
+		return d
+	case signals.Reject:
+		d.RequestID = requestID
+		return d
+	case signals.Retry:
+		d.RequestID = requestID
+		return d
+	case signals.Resolve:
+		d.RequestID = requestID
+		return d
+	case signals.Rollback:
+		d.RequestID = requestID
+		return d
+	case signals.Expire:
+		d.RequestID = requestID
+		return d
+	}
+	return decision
 }

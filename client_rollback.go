@@ -24,11 +24,7 @@ func (c *Client) Rollback(ctx context.Context, id string, r signals.Rollback) (s
 	if err := r.Check(); err != nil {
 		return nothingUndone(), err
 	}
-	var v signals.Verdict
-	guarded, stop := c.guard(ctx, id)
-	err := c.update(guarded, id, signals.SignalRollback, r, &v)
-	err = guardError(guarded, err)
-	stop()
+	v, err := c.send(ctx, id, signals.SignalRollback, r)
 	switch {
 	case rpcerr.NotFound(err):
 		return c.rollbackClosed(ctx, id, r)
@@ -189,7 +185,7 @@ func undone(r *signals.Record, h *history.History) bool {
 	for i := range r.Log {
 		call := &r.Log[i]
 		if at, ok := times[call.Seq]; ok {
-			call.State, call.RevertedAt, call.RevertError = signals.Reverted, at, ""
+			call.State, call.RevertedAt, call.RevertError, call.Ended = signals.Reverted, at, "", signals.CallUndone
 		} else if message := failed[call.Seq]; message != "" {
 			call.RevertError = message
 		}

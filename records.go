@@ -59,7 +59,8 @@ func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
 		return nil, fmt.Errorf("fold the log of %s: %w", id, err)
 	}
 	r := &signals.Record{
-		ID: id, Runtime: c.runtime, Purpose: h.Input.Purpose, Code: h.Input.Code, Status: signals.Running,
+		ID: id, Runtime: c.runtime, Purpose: h.Input.Purpose, Code: h.Input.Code, Caller: h.Input.Caller,
+		Status:     signals.Running,
 		Logs:       log.Logs,
 		Connectors: []string{}, Passes: log.Passes, CreatedAt: h.StartedAt, UpdatedAt: h.UpdatedAt,
 	}
@@ -90,6 +91,9 @@ func closeRecord(r *signals.Record, h *history.History, log *signals.Log) error 
 	r.Status, r.Error, r.Position, r.Passes, r.UpdatedAt = end.Status, end.Error, end.Position, end.Passes, end.EndedAt
 	if end.Status == signals.Failed {
 		r.Error = signals.ErrorText(end.Error, log.Logs)
+	}
+	if r.EndedBy = end.EndedBy; end.Error == signals.ExecutionCancelled {
+		r.EndedBy = h.Cancelled
 	}
 	if end.Status != signals.Completed {
 		return nil
@@ -127,7 +131,7 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 	for i := range r.Log {
 		if now, ok := open[r.Log[i].Seq]; ok {
 			call := &r.Log[i]
-			call.State, call.SettledAt, call.Error, call.ErrorName = now.State, now.SettledAt, now.Error, now.ErrorName
+			call.State, call.Ended, call.SettledAt, call.Error, call.ErrorName = now.State, now.Ended, now.SettledAt, now.Error, now.ErrorName
 			call.DecidedBy, call.AssertedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.AssertedBy,
 				now.DecidedAt, now.Note, now.Attempts
 			call.Decisions = now.Decisions

@@ -82,7 +82,8 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	}
 	var retryable *connectors.RetryableError
 	var unknown *connectors.OutcomeUnknownError
-	if errors.As(err, &retryable) || errors.As(err, &unknown) || limited.Err() != nil {
+	var waiting *connectors.WaitingError
+	if errors.As(err, &waiting) || errors.As(err, &retryable) || errors.As(err, &unknown) || limited.Err() != nil {
 		return sandbox.Settlement{Escalate: true}
 	}
 	return sandbox.Fail(err)
@@ -105,11 +106,42 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 	}
 	pulse := beat(ctx)
 	defer pulse.stop()
-	value, err := a.call(ctx, in, pulse.told)
+	made := ctx
+	if in.Class == signals.Write {
+		var done context.CancelFunc
+		made, done = untilLost(ctx)
+		defer done()
+	}
+	value, err := a.call(made, in, pulse.told)
+	if err != nil && in.Class == signals.Read && cancelRequested(ctx) {
+		return converter.RawValue{}, temporal.NewCanceledError() // nothing is unknown about a read
+	}
 	if err != nil {
 		return converter.RawValue{}, err
 	}
 	return a.goOn(ctx, in, value)
+}
+
+// untilLost is the context of a write that runs: it goes on when the execution no longer wants it, since its effect
+// belongs to the record; it ends with the worker, at its deadline, or when the server has given it up.
+func untilLost(ctx context.Context) (context.Context, context.CancelFunc) {
+	write, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if !cancelRequested(ctx) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	bounded, end := write, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		bounded, end = context.WithDeadline(write, deadline)
+	}
+	return bounded, func() { stop(); end(); cancel(nil) }
+}
+
+// cancelRequested reports whether an activity's context ended because the workflow asked for it.
+func cancelRequested(ctx context.Context) bool {
+	var canceled *temporal.CanceledError
+	return ctx.Err() != nil && errors.As(context.Cause(ctx), &canceled)
 }
 
 func (a *Activities) call(ctx context.Context, in signals.CallInput,
@@ -179,7 +211,10 @@ func callFailure(ctx context.Context, err error) error {
 	var retryable *connectors.RetryableError
 	var unknown *connectors.OutcomeUnknownError
 	var result *connectors.ResultError
+	var waiting *connectors.WaitingError
 	switch {
+	case errors.As(err, &waiting):
+		return retryableError(signals.ErrorUnavailable, err.Error(), 0, 0)
 	case errors.As(err, &result):
 		return applicationError(signals.ErrorTooLarge, err.Error(), false, 0)
 	case errors.As(err, &retryable):

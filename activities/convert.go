@@ -60,7 +60,8 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) (signals
 	result.Timers = r.Timers
 	if in.Pinned == nil {
 		result.Pinned = &signals.Pinned{
-			Engine: a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits,
+			Version: in.Version,
+			Engine:  a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits.WithDefaults(),
 			SearchAttributes: a.SearchAttributes,
 			LocalPasses:      a.LocalPass > 0, Hooks: a.hooks(),
 		}

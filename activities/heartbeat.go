@@ -32,7 +32,8 @@ type pulse struct {
 }
 
 func beat(ctx context.Context) *pulse {
-	p := &pulse{ctx: ctx, done: make(chan struct{})}
+	// A write that runs goes on when the execution no longer wants it, and so do its heartbeats.
+	p := &pulse{ctx: context.WithoutCancel(ctx), done: make(chan struct{})}
 	var before progress
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil {
 		p.starts.Store(int64(before.Starts))

@@ -90,7 +90,7 @@ func (a *Activities) localPass(ctx context.Context, in signals.PassInput, runID 
 // pass answers as a regular activity.
 func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID string) (signals.PassResult, error) {
 	if err := a.checkWorker(in, a.missing(in)); err != nil {
-		return signals.PassResult{}, err
+		return notHere(ctx, in, err)
 	}
 	pulse := beat(ctx)
 	defer pulse.stop()
@@ -120,7 +120,8 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	if missing := a.missing(in); len(missing) > 0 {
 		known.nonce = nonce
 		a.memory.put(known)
-		return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassMissing, Missing: missing}, nil
+		return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassMissing, Missing: missing,
+			Given: references(in.Given)}, nil
 	}
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
@@ -167,15 +168,47 @@ func (a *Activities) checkWorker(in signals.PassInput, missing []string) error {
 		return nil
 	}
 	if version := a.version(); version != in.Pinned.Engine {
-		return elsewhere("EngineMismatch",
+		return &elsewhereError{"EngineMismatch",
 			fmt.Sprintf("this worker's engine (%s) is not the execution's (%s): waiting for a worker that has it",
-				version, in.Pinned.Engine))
+				version, in.Pinned.Engine)}
 	}
 	if len(missing) > 0 && !in.Decided {
-		return elsewhere("ConnectorMissing", signals.MissingConnectors(in.ExecutionID, missing))
+		return &elsewhereError{"ConnectorMissing", signals.MissingConnectors(in.ExecutionID, missing)}
 	}
 	return nil
 }
+
+// elsewhereError says why this worker cannot run a pass that another may.
+type elsewhereError struct{ kind, message string }
+
+func (e *elsewhereError) Error() string { return e.message }
+
+// How often other workers are asked for a pass that this one cannot run: soon at first, since a fleet that is being
+// replaced has both kinds, then less and less. Who has decided something gets an answer after the first few.
+const (
+	askSoon    = 2 * time.Second
+	askSoonFor = 5
+	askAtMost  = 5 * time.Minute
+)
+
+// notHere leaves the pass to another worker. If there seems to be none, a decision led to nothing, and says so.
+func notHere(ctx context.Context, in signals.PassInput, why error) (signals.PassResult, error) {
+	var e *elsewhereError
+	if !errors.As(why, &e) {
+		return signals.PassResult{}, why
+	}
+	activity.GetMetricsHandler(ctx).WithTags(map[string]string{"reason": e.kind}).Counter(metricPassesElsewhere).Inc(1)
+	attempt := int(activity.GetInfo(ctx).Attempt)
+	if in.Decided && attempt > askSoonFor {
+		return signals.PassResult{Nonce: newNonce(), Pass: in.Pass, End: signals.PassMissing,
+			Given: references(in.Given), Why: e.message}, nil
+	}
+	pause := min(askAtMost, askSoon<<min(max(0, attempt-askSoonFor), 16))
+	return signals.PassResult{}, applicationError(e.kind, e.message, true, pause)
+}
+
+// metricPassesElsewhere counts, by reason, the passes that a worker had to leave to another.
+const metricPassesElsewhere = "codemode_passes_elsewhere"
 
 // version names all that may change how a log replays.
 func (a *Activities) version() string {
@@ -184,10 +217,6 @@ func (a *Activities) version() string {
 		version += ", modules " + modules
 	}
 	return version
-}
-
-func elsewhere(kind, message string) error {
-	return applicationError(kind, message, true, 2*time.Second)
 }
 
 func (a *Activities) missing(in signals.PassInput) []string {

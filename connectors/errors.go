@@ -90,6 +90,15 @@ func (e *UnavailableError) Error() string {
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
+// WaitingError says that a call waited for its turn under a limit, in vain: it was not made, and may be at any time.
+type WaitingError struct {
+	Rule, Limit string
+}
+
+func (e *WaitingError) Error() string {
+	return fmt.Sprintf("the call was not made: too many others are under the %s of the rule %q", e.Limit, e.Rule)
+}
+
 // InvalidArgumentsError lists what is wrong with the arguments of a call, in
 // words that a model can act on.
 type InvalidArgumentsError struct {

@@ -2,8 +2,8 @@ package connectors
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -26,12 +26,18 @@ func newLimiter(r Rule) *limiter {
 	return l
 }
 
-// enter waits for a call's turn. Its error says that the call never began, so
-// that it may be made again. A nil limiter lets everybody in.
+// enter waits for a call's turn, for half of the time that the call has: the other half is its own. The error, a
+// [*WaitingError], says that it never began. A nil limiter lets everybody in.
 func (l *limiter) enter(ctx context.Context) (leave func(), err error) {
 	leave = func() {}
 	if l == nil {
 		return leave, nil
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		now := time.Now()
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, now.Add(deadline.Sub(now)/2))
+		defer cancel()
 	}
 	if l.slots != nil {
 		select {
@@ -49,6 +55,5 @@ func (l *limiter) enter(ctx context.Context) (leave func(), err error) {
 }
 
 func (l *limiter) waited(limit string) error {
-	return &RetryableError{Message: fmt.Sprintf("the call was not made: too many others are under the %s of the "+
-		"rule %q", limit, l.rule)}
+	return &WaitingError{Rule: l.rule, Limit: limit}
 }

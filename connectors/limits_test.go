@@ -45,7 +45,7 @@ func TestMaxConcurrent(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := call(gone, "a")
-	var retryable *RetryableError
+	var retryable *WaitingError
 	require.ErrorAs(t, err, &retryable)
 	assert.EqualError(t, err, `the call was not made: too many others are under the maxConcurrent of the rule "*"`)
 	wg.Go(func() { assert.NoError(t, call(t.Context(), "free")) })

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 )
 
 // Approve lets pending calls run. Without seqs it covers every call that was pending in the newest outcome. All fields
@@ -24,6 +26,8 @@ type Approve struct {
 	Always bool `json:"always,omitempty"`
 	// Decisions are several in one message, of whatever kind; all else is left out then.
 	Decisions Mixed `json:"decisions,omitempty"`
+	// RequestID lets the sender of a signal ask for its verdict, which the query of that name tells.
+	RequestID string `json:"requestId,omitempty"`
 }
 
 // Reject refuses a pending call: it ends the execution, or with Continue throws a RejectedError into the program there.
@@ -38,12 +42,25 @@ type Reject struct {
 	By         string `json:"by,omitempty"`
 	AssertedBy string `json:"assertedBy,omitempty"`
 	Decisions  Mixed  `json:"decisions,omitempty"`
+	// RequestID is as in Approve.
+	RequestID string `json:"requestId,omitempty"`
 }
 
 // Expire ends a paused execution, as its time limit would.
 type Expire struct {
 	// Before is the time, in epoch milliseconds, since which it must have been paused; 0 takes any paused one.
 	Before int64 `json:"before,omitempty"`
+	// RequestID is as in Approve.
+	RequestID string `json:"requestId,omitempty"`
+}
+
+// Cancellation says who cancels an execution, and why, for the record. It is no message: Temporal's own request to
+// cancel carries it.
+type Cancellation struct {
+	// By is a claim, AssertedBy is who the front door authenticated.
+	By         string `json:"by,omitempty"`
+	AssertedBy string `json:"assertedBy,omitempty"`
+	Reason     string `json:"reason,omitempty"`
 }
 
 // Verdict is the answer to a decision sent as an update.
@@ -56,6 +73,11 @@ type Verdict struct {
 	Pass int `json:"pass"`
 	// Status is the execution's when the decision was taken.
 	Status Status `json:"status,omitempty"`
+}
+
+// VerdictOf asks the verdict query what became of a decision that was sent as a signal.
+type VerdictOf struct {
+	RequestID string `json:"requestId"`
 }
 
 // Wait asks for the next outcome after a pass; 0 asks for any.
@@ -124,6 +146,9 @@ func checkTexts(by, assertedBy string, texts ...string) error {
 		if len(name) > maxIdentity {
 			return fmt.Errorf("a name of %d bytes is too long for a decision: %d is the most", len(name), maxIdentity)
 		}
+		if strings.ContainsFunc(name, unicode.IsControl) {
+			return fmt.Errorf("the name %q has control characters", name)
+		}
 	}
 	for _, t := range texts {
 		if len(t) > maxText {
@@ -135,7 +160,7 @@ func checkTexts(by, assertedBy string, texts ...string) error {
 
 // Decision is one taken decision about one call, as history keeps it for the audit record.
 type Decision struct {
-	// Kind is the name of the signal: approve, reject, retry, resolve or expire.
+	// Kind is the name of the signal: approve, reject, retry, resolve, rollback or expire; or cancel.
 	Kind       string          `json:"kind,omitempty"`
 	Approved   bool            `json:"approved"`
 	By         string          `json:"by,omitempty"`
@@ -148,6 +173,9 @@ type Decision struct {
 	// Always: the method was approved for the rest of the execution. Remembered: by an earlier decision that said so.
 	Always     bool `json:"always,omitempty"`
 	Remembered bool `json:"remembered,omitempty"`
+	// Void says that the decision led to nothing: it reached a worker without the execution's connectors, and the call
+	// waits again.
+	Void bool `json:"void,omitempty"`
 	// Shortened says that there were so many or so large decisions that this one's note is cut, and its edited
 	// arguments are left out where they are large. The signal or update that brought it has the whole.
 	Shortened bool `json:"shortened,omitempty"`

@@ -42,10 +42,18 @@ func NewLog() *Log {
 	return &Log{Blocked: map[int]Blocked{}, Decisions: map[int][]Decision{}, settled: map[int]int{}}
 }
 
-// Fold adds a recorded pass. PassMissing results ran nothing and add nothing but their number.
+// Fold adds a recorded pass. PassMissing results ran nothing: what was decided before them led to nothing, and stays in
+// the record.
 func (l *Log) Fold(r PassResult, source Source) error {
 	l.Nonce, l.Passes = r.Nonce, r.Pass
 	if r.End == PassMissing {
+		for _, g := range r.Given {
+			if g.Kind == GivenDecision {
+				d := *g.Decision
+				d.Void = true
+				l.decide(g.ID, d)
+			}
+		}
 		return nil
 	}
 	if err := l.Give(r.Given, source); err != nil {
@@ -239,7 +247,7 @@ func (l *Log) settledCall(e Entry) Call {
 		c.State, c.Error, c.ErrorName = Errored, e.Error.Message, e.Error.Name
 	}
 	if c.ErrorName == RejectedError {
-		c.State = Reverted
+		c.State, c.Ended = Reverted, CallRejected
 	}
 	return l.decided(c)
 }
@@ -249,14 +257,28 @@ func (l *Log) openCall(b Blocked) Call {
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, State: Executing, Class: b.Class,
 		RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: Digest(b.Args), Revertable: b.Revertable,
 	}
-	if b.Client || b.Approval && len(l.Decisions[b.Seq]) < max(1, b.Approvals) {
+	if b.Client || b.Approval && l.taken(b.Seq) < max(1, b.Approvals) {
 		c.State = Pending
 	}
 	return l.decided(c)
 }
 
+// taken counts the decisions about a call that led to something.
+func (l *Log) taken(seq int) int {
+	n := 0
+	for _, d := range l.Decisions[seq] {
+		if !d.Void {
+			n++
+		}
+	}
+	return n
+}
+
 func (l *Log) decided(c Call) Call {
 	for _, d := range l.Decisions[c.Seq] {
+		if d.Void {
+			continue
+		}
 		c.DecidedBy, c.AssertedBy, c.DecidedAt, c.Note = d.By, d.AssertedBy, d.At, d.Note
 		if len(d.EditedArgs) > 0 || d.ArgsDigest == c.ArgsDigest {
 			c.EditedArgs = d.EditedArgs
@@ -277,11 +299,11 @@ func End(calls []Call, ended []EndedCall) {
 		e, ok := bySeq[calls[i].Seq]
 		if !ok {
 			if calls[i].State == Executing || calls[i].State == Pending {
-				calls[i].State = Reverted
+				calls[i].State, calls[i].Ended = Reverted, CallNotMade
 			}
 			continue
 		}
-		calls[i].State = e.State
+		calls[i].State, calls[i].Ended = e.State, e.Ended
 		if d := e.Decision; d != nil {
 			calls[i].DecidedBy, calls[i].AssertedBy, calls[i].DecidedAt, calls[i].Note = d.By, d.AssertedBy,
 				d.At, d.Note

@@ -22,6 +22,8 @@ type Message interface {
 	Check() error
 	// Each lists the decisions of the message: itself, or those in its field decisions.
 	Each() []Message
+	// Request is its RequestID.
+	Request() string
 }
 
 // Retry makes a call again whose outcome is unknown, with the same idempotency key.
@@ -32,6 +34,8 @@ type Retry struct {
 	AssertedBy string `json:"assertedBy,omitempty"`
 	Note       string `json:"note,omitempty"`
 	Decisions  Mixed  `json:"decisions,omitempty"`
+	// RequestID is as in Approve.
+	RequestID string `json:"requestId,omitempty"`
 }
 
 // Resolve gives the result of a call that clients resolve, or whose outcome is unknown. A missing result is undefined.
@@ -43,6 +47,8 @@ type Resolve struct {
 	AssertedBy string `json:"assertedBy,omitempty"`
 	Note       string `json:"note,omitempty"`
 	Decisions  Mixed  `json:"decisions,omitempty"`
+	// RequestID is as in Approve.
+	RequestID string `json:"requestId,omitempty"`
 }
 
 // Mixed are several decisions in one message, of whatever kind; either all apply or none. A message that has them has
@@ -80,6 +86,18 @@ func (r Retry) Each() []Message { return r.Decisions.or(r) }
 
 // Each lists the decisions of the message.
 func (r Resolve) Each() []Message { return r.Decisions.or(r) }
+
+// Request is the message's RequestID.
+func (a Approve) Request() string { return a.RequestID }
+
+// Request is the message's RequestID.
+func (r Reject) Request() string { return r.RequestID }
+
+// Request is the message's RequestID.
+func (r Retry) Request() string { return r.RequestID }
+
+// Request is the message's RequestID.
+func (r Resolve) Request() string { return r.RequestID }
 
 func (m Mixed) or(self Message) []Message {
 	if len(m) == 0 {

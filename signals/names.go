@@ -36,12 +36,18 @@ const UpdateWait = "wait"
 const (
 	QueryState   = "state"
 	QueryPending = "pending"
+	// QueryOutcome answers a Wait at once, with status running where there is no outcome yet.
+	QueryOutcome = "outcome"
+	// QueryVerdict tells what became of a decision that was sent as a signal.
+	QueryVerdict = "verdict"
 )
 
 // Search attributes, both of type Keyword. Executions work without them; lists are slower then.
 const (
 	AttributeRuntime = "CodemodeRuntime"
 	AttributeStatus  = "CodemodeStatus"
+	// AttributeLabels is of type KeywordList, and only there where labels are to be searched.
+	AttributeLabels = "CodemodeLabels"
 )
 
 // DefaultRuntime is the name of the runtime where none is given.

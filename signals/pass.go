@@ -12,6 +12,8 @@ type ExecutionInput struct {
 	Purpose string `json:"purpose,omitempty"`
 	// Synchronous says that calls of connectors return their values, or throw, instead of giving promises.
 	Synchronous bool `json:"synchronous,omitempty"`
+	// Caller is who started the execution, for whom and in which conversation.
+	Caller
 }
 
 // ExecutionResult is the workflow's result: how the execution ended, and what no pass result holds.
@@ -30,6 +32,8 @@ type ExecutionResult struct {
 	// Ended are calls that never settled, with the state that the end gave them.
 	Ended   []EndedCall `json:"ended,omitempty"`
 	EndedAt int64       `json:"endedAt"`
+	// EndedBy is who or what ended the execution before its program did.
+	EndedBy *Decision `json:"endedBy,omitempty"`
 	// Rollback is set where a rollback ended the execution, and in the result of codemode.Rollback.
 	Rollback *RollbackRecord `json:"rollback,omitempty"`
 }
@@ -41,6 +45,7 @@ const ClosingResultBytes = 256 * 1024
 type EndedCall struct {
 	Seq      int       `json:"seq"`
 	State    CallState `json:"state"`
+	Ended    CallEnd   `json:"ended,omitempty"`
 	Decision *Decision `json:"decision,omitempty"`
 	// Error is set for a call whose outcome is unknown.
 	Error *CallError `json:"error,omitempty"`
@@ -48,6 +53,9 @@ type EndedCall struct {
 
 // Pinned is what the first pass fixes for the whole execution.
 type Pinned struct {
+	// Version is that of the workflow code which started the pass, as its input said: what came later leaves the
+	// execution as it was.
+	Version    int      `json:"version,omitempty"`
 	Engine     string   `json:"engine"`
 	Connectors []string `json:"connectors"`
 	Limits     Limits   `json:"limits"`
@@ -107,6 +115,10 @@ type PassInput struct {
 	// Synchronous is the execution's.
 	Synchronous bool    `json:"synchronous,omitempty"`
 	Pinned      *Pinned `json:"pinned,omitempty"`
+	// Version is that of the workflow's code, for the first pass to pin.
+	Version int `json:"version,omitempty"`
+	// Caller is the execution's.
+	Caller Caller `json:"caller,omitzero"`
 }
 
 // OpenCall is a gated call that has not settled.
@@ -296,6 +308,8 @@ type PassResult struct {
 	Lines   int      `json:"lines,omitempty"`
 	Pinned  *Pinned  `json:"pinned,omitempty"`
 	Missing []string `json:"missing,omitempty"`
+	// Why is the reason where nothing ran, and no connectors are missing.
+	Why string `json:"why,omitempty"`
 }
 
 // PassFailure is why a program ended as an error.
@@ -328,6 +342,8 @@ type CallInput struct {
 	Revert *Revert `json:"revert,omitempty"`
 	// Next is the pass that follows if the call succeeds: nothing else is waited for. The activity may go on with it.
 	Next *NextPass `json:"next,omitempty"`
+	// Caller is the execution's.
+	Caller Caller `json:"caller,omitzero"`
 }
 
 // NextPass is what tells the pass that follows a call from the one before; the rest its worker remembers, or does not
@@ -372,6 +388,8 @@ const (
 	ErrorUnavailable = "ConnectorUnavailable"
 	// ErrorTooLarge says that the call took effect, its result cannot be recorded.
 	ErrorTooLarge = "ResultTooLarge"
-	// ErrorBusy refuses one more waiter for an execution.
+	// ErrorBusy refuses one more waiter for an execution, or a decision that comes with too many others.
 	ErrorBusy = "Busy"
+	// ErrorRefused is a decision that does not apply, sent as an update; its details hold the Verdict.
+	ErrorRefused = "Refused"
 )

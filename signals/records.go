@@ -30,6 +30,19 @@ const (
 	Errored   CallState = "error"
 )
 
+// CallEnd tells apart what CallState calls reverted alike, and why a call that never settled was not made. The state
+// keeps the reference's word.
+type CallEnd string
+
+// How a call ended that has not, or no more, taken effect.
+const (
+	CallRejected  CallEnd = "rejected"  // a person refused it
+	CallExpired   CallEnd = "expired"   // nobody decided in time
+	CallCancelled CallEnd = "cancelled" // it was handed out, and withdrawn before it began
+	CallNotMade   CallEnd = "notMade"   // the execution ended first
+	CallUndone    CallEnd = "undone"    // a rollback undid it
+)
+
 // Class says what may be done with a call after a crash: reads run inside a pass and may be repeated, idempotent calls
 // are repeated with the same key, writes never.
 type Class string
@@ -77,6 +90,8 @@ type Call struct {
 	Revertable bool `json:"revertable,omitempty"`
 	// SettleOrder is the place of the call in the log, from 1: a later place settled later. 0 has not settled.
 	SettleOrder int `json:"settleOrder,omitempty"`
+	// Ended says how a call ended whose state is reverted.
+	Ended CallEnd `json:"ended,omitempty"`
 	// RevertedAt is when a rollback undid the call.
 	RevertedAt int64 `json:"revertedAt,omitempty"`
 	// RevertError is why the newest rollback could not undo the call.
@@ -151,11 +166,15 @@ func ErrorOutcome(executionID, message string) Outcome {
 
 // Record is the audit record of an execution. Times are epoch milliseconds.
 type Record struct {
-	ID         string          `json:"id"`
-	Runtime    string          `json:"runtime"`
-	Purpose    string          `json:"purpose,omitempty"`
-	Code       string          `json:"code,omitempty"`
-	Status     Status          `json:"status"`
+	ID      string `json:"id"`
+	Runtime string `json:"runtime"`
+	Purpose string `json:"purpose,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Caller
+	Status Status `json:"status"`
+	// EndedBy is who or what ended the execution before its program did: a rejection, an expiry, a rollback or a
+	// request to cancel, of whose sender DecidedBy is what it claimed.
+	EndedBy    *Decision       `json:"endedBy,omitempty"`
 	Log        []Call          `json:"log,omitzero"` // nil in lists, which leave it out
 	Result     json.RawMessage `json:"result,omitempty"`
 	Error      string          `json:"error,omitempty"`

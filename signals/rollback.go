@@ -15,6 +15,8 @@ type Rollback struct {
 	By         string `json:"by,omitempty"`
 	AssertedBy string `json:"assertedBy,omitempty"`
 	Note       string `json:"note,omitempty"`
+	// RequestID is as in Approve.
+	RequestID string `json:"requestId,omitempty"`
 }
 
 // Check refuses what could never apply.

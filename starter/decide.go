@@ -198,8 +198,11 @@ func (c *cli) reject(ctx context.Context, id string, r signals.Reject) (answer, 
 }
 
 func (c *cli) cancelVerb() *cobra.Command {
+	by := signals.Cancellation{}
 	cmd := c.verb("cancel ID", "End an execution as an error; calls that run are awaited", shapeBool, knownID,
-		func(cmd *cobra.Command, args []string) (answer, error) { return c.cancel(cmd.Context(), args[0]) })
+		func(cmd *cobra.Command, args []string) (answer, error) { return c.cancel(cmd.Context(), args[0], by) })
+	cmd.Flags().StringVar(&by.By, "by", c.user, "`who` cancels, for the record")
+	cmd.Flags().StringVar(&by.Reason, "reason", "", "a `text` for the record")
 	cmd.Long = "End an execution. What runs at this moment is awaited and recorded, then it has status error and " +
 		"the error\n" +
 		"\"Execution cancelled\". Prints true when it has ended (exit 0), and false when it had ended before (exit " +
@@ -208,10 +211,10 @@ func (c *cli) cancelVerb() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) cancel(ctx context.Context, id string) (answer, error) {
+func (c *cli) cancel(ctx context.Context, id string, by signals.Cancellation) (answer, error) {
 	return c.with(ctx, func(conn *connection) (answer, error) {
 		stop := c.err.live("cancelling " + id)
-		done, err := conn.Cancel(ctx, id)
+		done, err := conn.Cancel(ctx, id, by)
 		stop()
 		if done || err != nil {
 			return booleanAnswer(done, "cancelled", exitDone), err

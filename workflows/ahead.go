@@ -16,7 +16,7 @@ func (e *execution) nextPass(c *call) *signals.NextPass {
 		return nil
 	}
 	for _, other := range e.order {
-		if other.unsettled && other != c {
+		if other.open() && other != c {
 			return nil
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/testsuite"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -16,9 +15,7 @@ import (
 // aheadRig has calls go on with the pass that follows, as workers that hold the program's runtime do.
 func aheadRig(t *testing.T, settle func(out *signals.CallOutput),
 	passes ...func(signals.PassInput) signals.PassResult) *rig {
-	suite := testsuite.WorkflowTestSuite{}
-	r := &rig{t: t, env: suite.NewTestWorkflowEnvironment(), passes: passes}
-	r.env.RegisterWorkflow(Execution)
+	r := &rig{t: t, env: environment(), passes: passes}
 	pass := func(ctx context.Context, in signals.PassInput) (signals.PassResult, error) {
 		result, err := r.pass(ctx, in)
 		result.Given = in.Given
@@ -76,6 +73,7 @@ func TestPassOfAnotherCallDoesNotCount(t *testing.T) {
 
 func TestPassThatFollowsACancelledCallDoesNotCount(t *testing.T) {
 	r := aheadRig(t, nil, blocked(write(0)), ends(`42`))
+	r.first = true // this environment answers for a call that runs at once, where a server waits for it
 	r.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
 		if info.ActivityType.Name != signals.PassActivity {
 			r.env.CancelWorkflow()
@@ -129,7 +127,7 @@ func TestDecisionsGoToThePassThatFollows(t *testing.T) {
 
 func TestRepeatedCallTellsItsAttempts(t *testing.T) {
 	e := &execution{pinned: &signals.Pinned{LocalPasses: true}, passes: 1, nonce: "n1"}
-	c := &call{unsettled: true, scheduled: 1}
+	c := &call{phase: running, scheduled: 1}
 	e.order = []*call{c}
 	require.Equal(t, &signals.NextPass{Pass: 2, After: "n1"}, e.nextPass(c))
 	c.scheduled = 3

@@ -36,7 +36,7 @@ func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 }
 
 func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
-	if !c.needsApproval() || c.hasApproved(a) && c.approvalsNeeded > 1 && len(a.Args) == 0 {
+	if c.phase != asking || c.hasApproved(a) && c.approvalsNeeded > 1 && len(a.Args) == 0 {
 		return // an approval before it in the same message
 	}
 	d := signals.Decision{
@@ -49,9 +49,17 @@ func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
 	c.approvers, c.refused = append(c.approvers, c.approver(a)), ""
 	e.recordDecision(c, d)
 	if len(c.approvers) >= c.approvalsNeeded {
-		c.approved = true
+		c.letGo(decided)
 		e.startPass()
 	}
+}
+
+// letGo says that everybody who had to has approved the call: it is next, unless a client has to give its result.
+func (c *call) letGo(next phase) {
+	if c.approved = true; c.client {
+		next = awaiting
+	}
+	c.enter(next)
 }
 
 // approver is who decides, as far as it is known, and as far as that counts.
@@ -77,7 +85,7 @@ func (c *call) hasApproved(a signals.Approve) bool {
 func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 	var calls []*call
 	for _, c := range e.pending() {
-		if len(a.Seqs) == 0 && e.shownPending[c.rec.Seq] && c.needsApproval() {
+		if len(a.Seqs) == 0 && e.shownPending[c.rec.Seq] && c.phase == asking {
 			calls = append(calls, c)
 		}
 	}
@@ -86,7 +94,7 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 		switch {
 		case c == nil || !c.pending():
 			return nil, e.notPending(seq)
-		case !c.needsApproval():
+		case c.phase != asking:
 			return nil, c.needsInstead()
 		}
 		if !slices.Contains(calls, c) {
@@ -146,7 +154,7 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 		}
 	}
 	for _, c := range e.pending() {
-		if e.approveRemembered(c, now) {
+		if e.approveRemembered(c, decided, now) {
 			seqs = append(seqs, c.rec.Seq)
 			e.startPass()
 		}
@@ -154,15 +162,15 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 	return seqs
 }
 
-// approveRemembered approves a call whose method was approved for the rest of the execution. No pass need follow for a
-// call that the newest pass has just issued.
-func (e *execution) approveRemembered(c *call, now int64) bool {
+// approveRemembered approves a call whose method was approved for the rest of the execution: it is ready where the newest
+// pass has just issued it, and decided where another pass has to follow.
+func (e *execution) approveRemembered(c *call, next phase, now int64) bool {
 	d, ok := e.always[c.name()]
-	if !ok || !c.needsApproval() || c.approvalsNeeded > 1 {
+	if !ok || c.phase != asking || c.approvalsNeeded > 1 {
 		return false
 	}
 	d.At, d.ArgsDigest = now, signals.Digest(c.dispatchArgs())
-	c.approved, c.rec.State = true, signals.Executing
+	c.letGo(next)
 	e.recordDecision(c, d)
 	return true
 }

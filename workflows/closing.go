@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"cmp"
+
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
@@ -23,7 +25,7 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 	r := signals.ExecutionResult{
 		Status: e.end.status, ExecutionID: e.id, Error: e.end.message, Position: e.end.position, Passes: e.passes,
 		Omitted: e.end.omitted, Ended: ended, EndedAt: workflow.Now(ctx).UnixMilli(),
-		Final: e.unfolded(), Rollback: rollback,
+		Final: e.unfolded(), Rollback: rollback, EndedBy: cmp.Or(e.end.decision, e.end.by),
 	}
 	if r.Omitted = r.Omitted || len(e.end.value) > signals.ClosingResultBytes; !r.Omitted {
 		r.Result = e.end.value
@@ -36,26 +38,41 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 func (e *execution) endCalls() []signals.EndedCall {
 	var ended []signals.EndedCall
 	for _, c := range e.order {
-		if !c.unsettled {
+		if !c.open() {
 			continue
 		}
-		end := signals.EndedCall{Seq: c.rec.Seq, State: signals.Reverted}
-		if c.unknown != nil {
-			end.State, end.Error = signals.Errored, c.unknown
+		end := signals.EndedCall{Seq: c.rec.Seq, State: signals.Reverted, Ended: e.howEnded(c)}
+		if c.interrupted != nil {
+			end.State, end.Error, end.Ended = signals.Errored, c.interrupted, ""
 		}
 		if at := e.end.diverged; at != nil && *at == c.rec.Seq {
-			end.State = signals.Errored
+			end.State, end.Ended = signals.Errored, ""
 		}
-		if e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq) {
+		if e.decides(c) {
 			d := e.fitDecision(*e.end.decision)
 			end.Decision = &d
 			e.countWait(c, d)
 			c.rec.Decisions = append(c.rec.Decisions, d)
 			c.rec.DecidedBy, c.rec.AssertedBy, c.rec.DecidedAt, c.rec.Note = d.By, d.AssertedBy, d.At, d.Note
 		}
-		c.rec.State = end.State
-		c.unsettled = false
+		c.enter(over)
+		c.rec.State, c.rec.Ended = end.State, end.Ended
 		ended = append(ended, end)
 	}
 	return ended
+}
+
+// decides reports whether the decision that ends the execution is about a call.
+func (e *execution) decides(c *call) bool {
+	return e.end.decision != nil && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq)
+}
+
+func (e *execution) howEnded(c *call) signals.CallEnd {
+	switch {
+	case c.phase == withdrawn:
+		return signals.CallCancelled
+	case e.end.pending != "" && c.pending() && (e.end.seq == nil || *e.end.seq == c.rec.Seq):
+		return e.end.pending
+	}
+	return signals.CallNotMade
 }

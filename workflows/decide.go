@@ -22,19 +22,9 @@ type act func() []int
 // decide is behind the signals and the updates alike: it decides about one decision, or several of one message. Of
 // several either all apply or none.
 func (e *execution) decide(ctx workflow.Context, m signals.Message) signals.Verdict {
-	if err := m.Check(); err != nil {
-		return e.refuse(err.Error())
-	}
-	if e.end != nil {
-		return e.refuse(signals.NotPaused(e.id, e.end.status))
-	}
-	var acts []act
-	for _, one := range m.Each() {
-		do, refusal := e.judge(ctx, one)
-		if refusal != "" {
-			return e.refuse(refusal)
-		}
-		acts = append(acts, do)
+	acts, refusal := e.judgeAll(ctx, m)
+	if refusal != "" {
+		return e.refuse(refusal)
 	}
 	var seqs []int
 	for _, do := range acts {
@@ -49,6 +39,26 @@ func (e *execution) decide(ctx workflow.Context, m signals.Message) signals.Verd
 		}
 	}
 	return v
+}
+
+// judgeAll finds what a message would do, or says why it does not apply. It changes nothing, so that updates are refused
+// before they are in history.
+func (e *execution) judgeAll(ctx workflow.Context, m signals.Message) ([]act, string) {
+	if err := m.Check(); err != nil {
+		return nil, err.Error()
+	}
+	if e.end != nil {
+		return nil, signals.NotPaused(e.id, e.end.status)
+	}
+	var acts []act
+	for _, one := range m.Each() {
+		do, refusal := e.judge(ctx, one)
+		if refusal != "" {
+			return nil, refusal
+		}
+		acts = append(acts, do)
+	}
+	return acts, ""
 }
 
 // judge finds what a decision would do, or says why it does not apply.

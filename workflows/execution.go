@@ -28,6 +28,7 @@ func Register(w worker.WorkflowRegistry) {
 // "error".
 func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.ExecutionResult, error) {
 	e := newExecution(ctx, in)
+	e.arrivals = arrivalsOf(ctx)
 	if err := e.handle(ctx); err != nil {
 		return signals.ExecutionResult{}, err
 	}
@@ -70,9 +71,17 @@ type execution struct {
 	// partial says that the newest pass could not list all the calls it is blocked on.
 	partial bool
 
-	// taskBytes is how many bytes of arguments the commands of the workflow task taskStart hold. The task is named as
-	// lastLocalPass names one.
-	taskBytes, taskStart int
+	// taskBytes is how many bytes the commands of a workflow task hold, and the updates that it accepted.
+	taskBytes int
+	task      task
+
+	// What the answers of the calls that run may add to history, and the largest that each method has answered with.
+	reservedBytes int
+	largest       map[string]int
+
+	// calling is the context of calls; withdraw cancels it, which ends those that nobody has begun.
+	calling  workflow.Context
+	withdraw workflow.CancelFunc
 
 	// earlyPass is the result of the pass after the newest, if the activity of the call before it went on with that
 	// pass.
@@ -83,8 +92,11 @@ type execution struct {
 	running int     // gated calls dispatched and not settled
 	inline  int     // calls that passes made
 	gated   int     // calls that were left to the workflow
+	effects int     // of these, those that took effect and were no reads
 
 	mailboxes     []mailbox
+	arrivals      *arrivals
+	verdicts      verdicts
 	decisions     []signals.Given             // taken since the newest pass started
 	decisionWaits bool                        // one of them needs a pass
 	always        map[string]signals.Decision // approvals for the rest of the execution, by method
@@ -118,21 +130,25 @@ type ending struct {
 	value    []byte
 	omitted  bool
 	diverged *int
-	seq      *int // the rejected call
-	decision *signals.Decision
+	byItself bool // the program ended: what it has issued is still made
+	// seq is the rejected call, pending how the calls end that waited for a person.
+	seq      *int
+	pending  signals.CallEnd
+	decision *signals.Decision // about the calls that waited for a person
+	by       *signals.Decision // who ended it, where that is no decision about calls
 	rollback *signals.Rollback
 }
 
 func newExecution(ctx workflow.Context, in signals.ExecutionInput) *execution {
 	info := workflow.GetInfo(ctx)
 	e := &execution{
-		in:            in,
-		id:            info.WorkflowExecution.ID,
-		startedAt:     workflow.Now(ctx).UnixMilli(),
-		calls:         map[int]*call{},
-		always:        map[string]signals.Decision{},
-		status:        signals.Running,
-		limits:        signals.Limits{}.WithDefaults(),
+		in:        in,
+		id:        info.WorkflowExecution.ID,
+		startedAt: workflow.Now(ctx).UnixMilli(),
+		calls:     map[int]*call{},
+		always:    map[string]signals.Decision{},
+		status:    signals.Running,
+		limits:    signals.Limits{}.WithDefaults(), largest: map[string]int{},
 		shownPending:  map[int]bool{},
 		lastLocalPass: -1,
 		inLocalPass:   true,
@@ -185,7 +201,13 @@ func (e *execution) stop(end *ending) {
 	if e.cancelPass != nil {
 		e.cancelPass()
 	}
+	if e.withdraws() && e.withdraw != nil {
+		e.withdraw()
+	}
 }
+
+// withdraws reports whether the execution ends so that calls which nobody has begun are not made.
+func (e *execution) withdraws() bool { return e.since(inOrder) && e.end != nil && !e.end.byItself }
 
 func (e *execution) fail(format string, args ...any) {
 	e.stop(&ending{status: signals.Failed, message: fmt.Sprintf(format, args...)})
@@ -195,26 +217,44 @@ func (e *execution) fail(format string, args ...any) {
 func (e *execution) checkBudgets(ctx workflow.Context) {
 	info, l := workflow.GetInfo(ctx), e.limits
 	age := workflow.Now(ctx).UnixMilli() - e.startedAt
-	const advice = "Do less in one execution: read less, or split the work over several executions."
 	switch {
 	case e.passes >= l.Passes:
-		e.fail("This execution reached its limit of %d passes. %s", l.Passes, advice)
+		e.exceed("This execution reached its limit of %d passes (limits.passes).", l.Passes)
 	case age > l.RunTimeMs:
-		e.fail("This execution reached its time limit of %s. %s", time.Duration(l.RunTimeMs)*time.Millisecond, advice)
+		e.exceed("This execution reached its time limit of %s (limits.runTime).",
+			time.Duration(l.RunTimeMs)*time.Millisecond)
 	case info.GetCurrentHistorySize() > l.HistoryBytes:
-		e.fail("This execution recorded more than its limit of %d bytes. %s", l.HistoryBytes, advice)
+		e.exceed("This execution recorded more than its limit of %d bytes (limits.historyBytes).", l.HistoryBytes)
 	case info.GetCurrentHistoryLength() > l.HistoryEvents:
-		e.fail("This execution recorded more than its limit of %d events. %s", l.HistoryEvents, advice)
+		e.exceed("This execution recorded more than its limit of %d events (limits.historyEvents).", l.HistoryEvents)
 	}
 }
 
+// exceed ends the execution at a limit, and says what took effect by then.
+func (e *execution) exceed(format string, args ...any) {
+	took := "Nothing that it did has taken effect."
+	switch {
+	case e.effects == 1:
+		took = "1 write took effect and stands."
+	case e.effects > 1:
+		took = fmt.Sprintf("%d writes took effect and stand.", e.effects)
+	}
+	e.fail("%s %s Do less in one execution: read less, or split the work over several executions.",
+		fmt.Sprintf(format, args...), took)
+}
+
 // waitForProgress waits until the next pass is due: all dispatched calls settled, a timer of the program fired, or a
-// decision was taken. With nothing running and something pending the execution is paused meanwhile.
+// decision was taken. With nothing running and something pending the execution is paused meanwhile. Calls that had to
+// wait for room are made as others settle.
 func (e *execution) waitForProgress(ctx workflow.Context) {
 	timers, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	fired := e.startTimer(timers)
 	for e.end == nil && !e.hasProgress(*fired) {
+		if e.anyReady() && !e.partial {
+			e.dispatchMore(ctx, fired)
+			continue
+		}
 		paused := e.running == 0 && e.anyPending()
 		if paused && e.listening() {
 			e.passEnd(ctx, signals.Paused)
@@ -233,7 +273,17 @@ func (e *execution) waitForProgress(ctx workflow.Context) {
 }
 
 func (e *execution) hasProgress(timerFired bool) bool {
-	return e.decisionWaits || timerFired || e.running == 0 && len(e.settled) > 0
+	return e.decisionWaits || timerFired || e.running == 0 && len(e.settled) > 0 && (e.partial || !e.anyReady())
+}
+
+// dispatchMore makes calls that had no room, and waits for the next to settle.
+func (e *execution) dispatchMore(ctx workflow.Context, fired *bool) {
+	if e.running == 0 {
+		e.checkBudgets(ctx)
+	}
+	e.dispatch(ctx)
+	before := e.running
+	_ = workflow.Await(ctx, func() bool { return e.end != nil || e.decisionWaits || *fired || e.running < before })
 }
 
 // startTimer arms a durable timer for the earliest of the program's timers.

@@ -16,8 +16,11 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -33,6 +36,8 @@ type rig struct {
 	calls  []signals.CallInput
 	call   func(signals.CallInput, int) (json.RawMessage, error)
 	limits signals.Limits
+	// first runs the execution as one that began before versions were counted.
+	first bool
 }
 
 const testID = "codemode/default/exec_1"
@@ -43,11 +48,18 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func rigWithoutPass(t *testing.T) *rig {
+// environment runs executions as workers do.
+func environment() *testsuite.TestWorkflowEnvironment {
 	suite := testsuite.WorkflowTestSuite{}
-	r := &rig{t: t, env: suite.NewTestWorkflowEnvironment()}
-	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: testID, TaskQueue: "codemode-default"})
-	r.env.RegisterWorkflow(Execution)
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: testID, TaskQueue: "codemode-default"})
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Interceptor()}})
+	env.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
+	return env
+}
+
+func rigWithoutPass(t *testing.T) *rig {
+	r := &rig{t: t, env: environment()}
 	r.env.RegisterDynamicActivity(r.dynamic, activity.DynamicRegisterOptions{})
 	r.call = func(in signals.CallInput, _ int) (json.RawMessage, error) { return in.Args, nil }
 	return r
@@ -70,7 +82,10 @@ func (r *rig) pass(_ context.Context, in signals.PassInput) (signals.PassResult,
 	result := r.passes[in.Pass-1](in)
 	result.Pass, result.Nonce = in.Pass, fmt.Sprint("n", in.Pass)
 	if in.Pass == 1 {
-		result.Pinned = &signals.Pinned{Engine: "test", Connectors: []string{"store"}}
+		result.Pinned = &signals.Pinned{Engine: "test", Connectors: []string{"store"}, Version: in.Version}
+		if r.first {
+			result.Pinned.Version = 0
+		}
 		result.Pinned.Limits = r.limits
 	}
 	return result, nil
@@ -91,7 +106,7 @@ func (r *rig) dynamic(ctx context.Context, args converter.EncodedValues) (signal
 
 func (r *rig) run() signals.ExecutionResult {
 	r.t.Helper()
-	r.env.ExecuteWorkflow(Execution, signals.ExecutionInput{Code: "…"})
+	r.env.ExecuteWorkflow(signals.ExecutionWorkflow, signals.ExecutionInput{Code: "…"})
 	require.True(r.t, r.env.IsWorkflowCompleted())
 	require.NoError(r.t, r.env.GetWorkflowError())
 	var result signals.ExecutionResult
@@ -128,7 +143,11 @@ func (r *rig) update(after time.Duration, name string, arg any) *signals.Verdict
 	r.env.RegisterDelayedCallback(func() {
 		r.env.UpdateWorkflow(name, "", &testsuite.TestUpdateCallback{
 			OnAccept: func() {},
-			OnReject: func(err error) { r.t.Errorf("%s refused: %v", name, err) },
+			OnReject: func(err error) {
+				var refused *temporal.ApplicationError
+				require.ErrorAs(r.t, err, &refused)
+				require.NoError(r.t, refused.Details(v), "%s refused: %v", name, err)
+			},
 			OnComplete: func(result any, err error) {
 				require.NoError(r.t, err)
 				*v = result.(signals.Verdict)
@@ -333,7 +352,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-func TestWaitAnswersRunningAfterAWhile(t *testing.T) {
+// Waiting takes no timer, and so no event, however long it is.
+func TestWaitAnswersWithTheOutcome(t *testing.T) {
 	r := newRig(t)
 	due := r.env.Now().Add(time.Hour).UnixMilli()
 	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {
@@ -343,7 +363,7 @@ func TestWaitAnswersRunningAfterAWhile(t *testing.T) {
 	r.waitAt(time.Second, &first)
 	r.waitAt(59*time.Minute+55*time.Second, &last)
 	r.run()
-	require.Equal(t, signals.Running, first.Status)
+	require.Equal(t, signals.Completed, first.Status)
 	require.Equal(t, signals.Completed, last.Status)
 	require.Equal(t, `"late"`, string(last.Result))
 }
@@ -410,7 +430,7 @@ func TestQueries(t *testing.T) {
 
 func TestTooMuchCodeEndsAtOnce(t *testing.T) {
 	r := newRig(t)
-	r.env.ExecuteWorkflow(Execution, signals.ExecutionInput{Code: strings.Repeat("x", 1_000_001)})
+	r.env.ExecuteWorkflow(signals.ExecutionWorkflow, signals.ExecutionInput{Code: strings.Repeat("x", 1_000_001)})
 	var result signals.ExecutionResult
 	require.NoError(t, r.env.GetWorkflowResult(&result))
 	require.Contains(t, result.Error, "The execution code is too large to record durably")

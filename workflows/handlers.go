@@ -1,9 +1,7 @@
 package workflows
 
 import (
-	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -14,28 +12,29 @@ import (
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
-// The server lets ten updates of a run be in flight. Waiters take no more than four places, and give theirs back after
-// a while, so that decisions never queue behind them.
-const (
-	maxWaiters  = 4
-	waitAtMost  = 20 * time.Second
-	busyMessage = "four clients wait for this execution already: ask again in a moment"
-)
-
 // handle sets up signals, updates and queries. Each decision comes as a signal and as an update of the same name.
 func (e *execution) handle(ctx workflow.Context) error {
 	return errors.Join(
-		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decideOne[signals.Approve](e)),
+		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decisionRequest[signals.Approve](e)),
 		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape,
-			decideOne[signals.Reject](e)),
+			decisionRequest[signals.Reject](e)),
 		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape,
-			decideOne[signals.Retry](e)),
+			decisionRequest[signals.Retry](e)),
 		handle(ctx, e, signals.SignalResolve, "Give the result of a pending call. "+resolveShape,
-			decideOne[signals.Resolve](e)),
-		handle(ctx, e, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape, e.rollback),
-		handle(ctx, e, signals.SignalExpire, "End the execution if it is paused.", e.expire),
+			decisionRequest[signals.Resolve](e)),
+		handle(ctx, e, signals.SignalRollback, "Stop the execution and undo what it did. "+rollbackShape,
+			request[signals.RollbackMessage]{
+				refuses: func(_ workflow.Context, m signals.RollbackMessage) string { return e.refuseRollback(m) },
+				take:    e.rollback,
+				id:      func(m signals.RollbackMessage) string { return m.RequestID },
+			}),
+		handle(ctx, e, signals.SignalExpire, "End the execution if it is paused.", request[signals.Expire]{
+			refuses: func(_ workflow.Context, x signals.Expire) string { return e.refuseExpiry(x) },
+			take:    e.expire,
+			id:      func(x signals.Expire) string { return x.RequestID },
+		}),
 		workflow.SetUpdateHandlerWithOptions(ctx, signals.UpdateWait, e.wait, workflow.UpdateHandlerOptions{
-			Description: `The next outcome after a pass: {"after": 0}. Answers with status "running" after 20 s: ask again.`,
+			Description: `The next outcome after a pass: {"after": 0}. Waits for as long as it takes.`,
 			Validator:   func(workflow.Context, signals.Wait) error { return e.admitWaiter() },
 		}),
 		e.handleQueries(ctx),
@@ -50,34 +49,100 @@ const (
 	rollbackShape = `{"by": "name", "note": "…"}. Every call that took effect and has a revert is undone, the last one first.`
 )
 
+// request is how one kind of message is served: whether it applies, which changes nothing, what it does, and the id
+// under which the sender of a signal asks for the verdict.
+type request[T any] struct {
+	refuses func(workflow.Context, T) string
+	take    func(workflow.Context, T) signals.Verdict
+	id      func(T) string
+}
+
+func decisionRequest[T signals.Message](e *execution) request[T] {
+	return request[T]{
+		refuses: func(ctx workflow.Context, m T) string { _, refusal := e.judgeAll(ctx, m); return refusal },
+		take:    func(ctx workflow.Context, m T) signals.Verdict { return e.decide(ctx, m) },
+		id:      func(m T) string { return m.Request() },
+	}
+}
+
 // handle serves a signal and the update of the same name, which answers whether it applied.
-func handle[T any](ctx workflow.Context, e *execution, name, description string,
-	take func(workflow.Context, T) signals.Verdict) error {
+func handle[T any](ctx workflow.Context, e *execution, name, description string, r request[T]) error {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
-	e.mailboxes = append(e.mailboxes, mailbox{channel, func(ctx workflow.Context) {
-		for m := (fresh[T]{}); channel.ReceiveAsync(&m); {
-			take(ctx, m.value)
+	e.mailboxes = append(e.mailboxes, mailbox{name, channel, func(ctx workflow.Context, raw converter.RawValue) {
+		var m T
+		if p := raw.Payload(); p != nil {
+			if err := converter.GetDefaultDataConverter().FromPayload(p, &m); err != nil {
+				workflow.GetLogger(ctx).Warn("A signal was not understood and changes nothing", "signal", name,
+					"error", err)
+				return
+			}
 		}
+		e.verdicts.keep(r.id(m), r.take(ctx, m))
 	}})
-	update := func(ctx workflow.Context, payload T) (signals.Verdict, error) { return take(ctx, payload), nil }
-	return workflow.SetUpdateHandlerWithOptions(ctx, name, update,
-		workflow.UpdateHandlerOptions{Description: description})
+	update := func(ctx workflow.Context, m T) (signals.Verdict, error) {
+		if e.since(inOrder) {
+			e.drain(ctx) // history has them before it
+			e.newTask(ctx)
+			e.taskBytes += size(m)
+		}
+		return r.take(ctx, m), nil
+	}
+	return workflow.SetUpdateHandlerWithOptions(ctx, name, update, workflow.UpdateHandlerOptions{
+		Description: description,
+		Validator: func(ctx workflow.Context, m T) error {
+			if refusal := r.refuses(ctx, m); refusal != "" {
+				return refusedUpdate(e.refuse(refusal))
+			}
+			return e.admitUpdate(ctx, size(m))
+		},
+	})
 }
 
-// fresh holds nothing of the message before, nor of one that could not be read, which the SDK skips.
-type fresh[T any] struct{ value T }
-
-func (f *fresh[T]) UnmarshalJSON(text []byte) error {
-	var value T
-	err := json.Unmarshal(text, &value)
-	f.value = value
-	return err
+func refusedUpdate(v signals.Verdict) error {
+	return temporal.NewApplicationError(v.Error, signals.ErrorRefused, v)
 }
 
-// mailbox is where the signals of one name come in.
-type mailbox struct {
-	workflow.ReceiveChannel
-	drain func(workflow.Context)
+// size is about what a message takes.
+func size(m any) int {
+	text, _ := signals.Marshal(m)
+	return len(text)
+}
+
+// admitUpdate refuses what would make one workflow task too large: the server wants the text of every update back that
+// the task accepts.
+func (e *execution) admitUpdate(ctx workflow.Context, bytes int) error {
+	taken := 0
+	if currentTask(ctx) == e.task {
+		taken = e.taskBytes
+	}
+	if taken > 0 && taken+bytes > maxAccepted {
+		return temporal.NewApplicationError("too much came at once: ask again in a moment", signals.ErrorBusy)
+	}
+	return nil
+}
+
+// verdicts are what became of the newest decisions that came as signals, by the id that their sender gave them.
+type verdicts struct {
+	ids  []string
+	byID map[string]signals.Verdict
+}
+
+// maxVerdicts is how many are kept: their senders ask at once.
+const maxVerdicts = 100
+
+func (v *verdicts) keep(id string, verdict signals.Verdict) {
+	if id == "" {
+		return
+	}
+	if v.byID == nil {
+		v.byID = map[string]signals.Verdict{}
+	}
+	if len(v.ids) == maxVerdicts {
+		delete(v.byID, v.ids[0])
+		v.ids = v.ids[1:]
+	}
+	v.ids = append(v.ids, id)
+	v.byID[id] = verdict
 }
 
 // listen serves signals, and the request to cancel, for as long as the workflow runs. One coroutine does it all: the
@@ -86,12 +151,9 @@ func (e *execution) listen(ctx workflow.Context) {
 	workflow.Go(ctx, func(root workflow.Context) {
 		ctx, _ := workflow.NewDisconnectedContext(root)
 		cancelled := func() bool { return root.Err() != nil && e.end == nil }
-		came := func(m mailbox) bool { return m.Len() > 0 }
 		for {
-			_ = workflow.Await(ctx, func() bool { return cancelled() || slices.ContainsFunc(e.mailboxes, came) })
-			for _, m := range e.mailboxes {
-				m.drain(ctx)
-			}
+			_ = workflow.Await(ctx, func() bool { return cancelled() || e.signalled() })
+			e.drain(ctx)
 			if cancelled() { // after what was decided before
 				e.stop(&ending{status: signals.Failed, message: signals.ExecutionCancelled})
 			}
@@ -99,9 +161,14 @@ func (e *execution) listen(ctx workflow.Context) {
 	})
 }
 
-func decideOne[T signals.Message](e *execution) func(workflow.Context, T) signals.Verdict {
-	return func(ctx workflow.Context, m T) signals.Verdict { return e.decide(ctx, m) }
-}
+// The server lets ten updates of a run be in flight. Waiters take no more than four places, so that decisions never
+// queue behind them; our own clients share one.
+const (
+	maxWaiters  = 4
+	busyMessage = "four clients wait for this execution already: ask again in a moment"
+	// waitAtMost is how long an update of an older version waits.
+	waitAtMost = 20 * time.Second
+)
 
 func (e *execution) admitWaiter() error {
 	if e.waiters >= maxWaiters {
@@ -122,9 +189,17 @@ func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome 
 		return *o
 	}
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.inLocalPass }) // perhaps no timer is needed
-	if o := e.answerTo(w); o != nil {
-		return *o
+	_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil || !e.inLocalPass }) // perhaps at once
+	if e.answerTo(w) == nil {
+		e.awaitLonger(ctx, w)
+	}
+	return e.outcomeFor(w)
+}
+
+func (e *execution) awaitLonger(ctx workflow.Context, w signals.Wait) {
+	if e.waitsWithoutTimer(ctx) {
+		_ = workflow.Await(ctx, func() bool { return e.answerTo(w) != nil })
+		return
 	}
 	timers, cancel := workflow.WithCancel(ctx)
 	timeout := workflow.NewTimerWithOptions(timers, waitAtMost, workflow.TimerOptions{Summary: "a client waits"})
@@ -132,6 +207,10 @@ func (e *execution) await(ctx workflow.Context, w signals.Wait) signals.Outcome 
 	if e.end == nil { // a closing run needs no event to be rid of its timers
 		cancel()
 	}
+}
+
+// outcomeFor is the outcome that a waiter asked for, or that there is none yet.
+func (e *execution) outcomeFor(w signals.Wait) signals.Outcome {
 	if o := e.answerTo(w); o != nil {
 		return *o
 	}
@@ -151,11 +230,25 @@ func (e *execution) answerTo(w signals.Wait) *signals.Outcome {
 
 func (e *execution) handleQueries(ctx workflow.Context) error {
 	return errors.Join(
-		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryState,
-			func(p signals.Page) (converter.RawValue, error) { return payload.Raw(e.record(p)) },
-			workflow.QueryHandlerOptions{Description: `The audit record; a page of its calls: {"offset": 0, "limit": 1000}. Large values are left out.`}),
+		query(ctx, signals.QueryState, `The audit record; a page of its calls: {"offset": 0, "limit": 1000}. `+
+			`Large values are left out.`, func(p signals.Page) any { return e.record(p) }),
 		workflow.SetQueryHandlerWithOptions(ctx, signals.QueryPending,
 			func() (converter.RawValue, error) { return payload.Raw(e.actions(pendingBytes, editedBytes)) },
 			workflow.QueryHandlerOptions{Description: "The calls that wait for a person."}),
+		query(ctx, signals.QueryOutcome, `The newest outcome after a pass, or status "running": {"after": 0}.`,
+			func(w signals.Wait) any { return e.outcomeFor(w) }),
+		query(ctx, signals.QueryVerdict, `What became of a decision sent as a signal with that id: `+
+			`{"requestId": "…"}; null if it is not known.`, func(v signals.VerdictOf) any {
+			if known, ok := e.verdicts.byID[v.RequestID]; ok {
+				return &known
+			}
+			return nil
+		}),
 	)
+}
+
+func query[T any](ctx workflow.Context, name, description string, answer func(T) any) error {
+	return workflow.SetQueryHandlerWithOptions(ctx, name,
+		func(q T) (converter.RawValue, error) { return payload.Raw(answer(q)) },
+		workflow.QueryHandlerOptions{Description: description})
 }

@@ -49,9 +49,9 @@ func TestWhatIsCounted(t *testing.T) {
 	e := &execution{metrics: counted{lines: &lines}, calls: map[int]*call{}, updatedAt: 90_000}
 	e.countPass(signals.PassBlocked)
 	e.addInlineCall(signals.Entry{ID: 0, Connector: "c", Method: "m", Class: signals.Read})
-	e.settle(&call{rec: signals.Call{Seq: 1, Class: signals.Write}},
+	e.settle(&call{phase: running, rec: signals.Call{Seq: 1, Class: signals.Write}},
 		signals.Given{ID: 1, Error: &signals.CallError{Name: signals.OutcomeUnknown}})
-	e.settle(&call{rec: signals.Call{Seq: 2}},
+	e.settle(&call{phase: asking, rec: signals.Call{Seq: 2}},
 		signals.Given{ID: 2, Error: &signals.CallError{Name: signals.RejectedError}})
 	waited := &call{requestedAt: 30_000}
 	e.countWait(waited, signals.Decision{Kind: signals.SignalApprove, Approved: true, At: 60_000})

@@ -162,8 +162,8 @@ func (e *execution) action(c *call) signals.PendingAction {
 	if c.client {
 		a.Resolution = signals.ByClient
 	}
-	if c.isUnknown() {
-		a.Reason, a.Error = signals.ReasonUnknown, c.unknown
+	if c.phase == unknown {
+		a.Reason, a.Error = signals.ReasonUnknown, c.interrupted
 	}
 	return a
 }
@@ -172,7 +172,7 @@ func (e *execution) action(c *call) signals.PendingAction {
 func (e *execution) record(p signals.Page) signals.Record {
 	r := signals.Record{
 		ID: e.id, Runtime: e.in.Runtime, Purpose: e.in.Purpose, Status: e.status, Passes: e.passes,
-		CreatedAt: e.startedAt,
+		CreatedAt: e.startedAt, Caller: e.in.Caller,
 		UpdatedAt: e.updatedAt, Connectors: []string{}, Logs: e.logs.items, Log: []signals.Call{}, Total: len(e.calls),
 	}
 	if e.pinned != nil {

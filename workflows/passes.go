@@ -27,9 +27,10 @@ const localBound = 8 * time.Second
 
 // pass runs one pass and takes up its result.
 func (e *execution) pass(ctx workflow.Context) {
+	timers := e.timers
 	input := e.passInput()
 	if r, ok := e.takeEarlyPass(input); ok {
-		e.applyResult(ctx, r, input.Given)
+		e.applyResult(ctx, r, input.Given, timers)
 		return
 	}
 	ctx, e.cancelPass = workflow.WithCancel(ctx)
@@ -38,8 +39,11 @@ func (e *execution) pass(ctx workflow.Context) {
 	if err != nil && e.end == nil {
 		r, err = activityPass(ctx, input, e.passSummary(input))
 	}
-	if err == nil {
-		e.applyResult(ctx, r, input.Given)
+	if e.since(inOrder) {
+		e.drain(ctx) // what history holds before the result counts before it
+	}
+	if err == nil && (e.end == nil || !e.since(inOrder)) {
+		e.applyResult(ctx, r, input.Given, timers)
 		return
 	}
 	e.decisions = append(input.Given, e.decisions...) // what the pass was given is in no result that counts
@@ -99,12 +103,14 @@ func (e *execution) passInput() signals.PassInput {
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
 		Decided: e.decisionWaits, Pinned: e.pinned, Synchronous: e.in.Synchronous,
-		Given: carry(append(e.decisions, e.settled...)),
+		Given: carry(append(e.decisions, e.settled...)), Caller: e.in.Caller, Version: currentVersion,
 	}
 	e.decisions, e.undeliveredBytes, e.decisionWaits, e.settled, e.timers = nil, 0, false, nil, nil
 	for _, c := range e.order {
-		if c.unsettled {
-			c.dispatchable = !c.pending()
+		if c.open() {
+			if c.phase == decided {
+				c.enter(ready)
+			}
 			in.Open = append(in.Open, signals.OpenCall{Seq: c.rec.Seq, Pending: c.pending()})
 		}
 	}
@@ -129,10 +135,10 @@ func carry(given []signals.Given) []signals.Given {
 func (e *execution) passSummary(in signals.PassInput) string {
 	settled, approved := 0, 0
 	for _, c := range e.order {
-		if !c.unsettled {
+		if !c.open() {
 			settled++
 		}
-		if c.unsettled && c.dispatchable && !c.dispatched && (c.approved || c.retried || c.resolution != nil) {
+		if c.phase == ready && (c.approved || c.retried || c.resolution != nil) {
 			approved++
 		}
 	}
@@ -147,11 +153,16 @@ func (e *execution) passSummary(in signals.PassInput) string {
 }
 
 // applyResult takes up the result of a pass that was given what given says.
-func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, given []signals.Given) {
+// timers are those of the program that the pass was to go on with.
+func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, given []signals.Given,
+	timers []signals.Timer) {
 	e.passes, e.nonce = r.Pass, r.Nonce
 	e.countPass(r.End)
 	e.updatedAt = workflow.Now(ctx).UnixMilli()
 	if r.End == signals.PassMissing {
+		if e.since(inOrder) {
+			e.timers = timers
+		}
 		e.missing(ctx, r, given)
 		return
 	}
@@ -173,24 +184,22 @@ func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, give
 	e.nextPassNow = r.End == signals.PassMore || r.Partial
 	switch r.End {
 	case signals.PassCompleted:
-		e.stop(&ending{status: signals.Completed, value: r.Value, omitted: r.Omitted != ""})
+		e.stop(&ending{status: signals.Completed, byItself: true, value: r.Value, omitted: r.Omitted != ""})
 	case signals.PassFailed:
 		f := cmp.Or(r.Failure, &signals.PassFailure{Message: "Code execution failed"})
-		e.stop(&ending{status: signals.Failed, message: f.Message, position: f.Position, diverged: f.Diverged})
+		e.stop(&ending{status: signals.Failed, byItself: true, message: f.Message, position: f.Position,
+			diverged: f.Diverged})
 	default:
 		e.checkCalls()
 	}
 }
 
 func (e *execution) checkCalls() {
-	const advice = "Do less in one execution: narrow what you read, or split the work over several executions."
 	if e.inline > e.limits.InlineCalls {
-		e.fail("This execution made more than %d reads and steps (limits.inlineCalls). %s", e.limits.InlineCalls,
-			advice)
+		e.exceed("This execution made more than %d reads and steps (limits.inlineCalls).", e.limits.InlineCalls)
 	}
 	if e.gated > e.limits.GatedCalls {
-		e.fail("This execution made more than %d writes and approvals (limits.gatedCalls). %s", e.limits.GatedCalls,
-			advice)
+		e.exceed("This execution made more than %d writes and approvals (limits.gatedCalls).", e.limits.GatedCalls)
 	}
 }
 
@@ -199,15 +208,15 @@ func (e *execution) missing(ctx workflow.Context, r signals.PassResult, given []
 	var kept []signals.Given
 	for _, g := range given {
 		if c := e.calls[g.ID]; g.Kind == signals.GivenDecision {
-			e.retract(c, *g.Decision)
+			e.retract(c, *g.Decision, workflow.Now(ctx).UnixMilli())
 		} else if g.Error != nil && g.Error.Name == signals.RejectedError {
-			c.makePending()
+			c.askAgain(e, workflow.Now(ctx).UnixMilli())
 		} else {
 			kept = append(kept, g)
 		}
 	}
 	e.settled = append(kept, e.settled...)
-	answer := signals.ErrorOutcome(e.id, signals.MissingConnectors(e.id, r.Missing))
+	answer := signals.ErrorOutcome(e.id, cmp.Or(r.Why, signals.MissingConnectors(e.id, r.Missing)))
 	answer.Pass = e.passes
 	e.answer = &answer
 }

@@ -10,7 +10,7 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 	if r.All {
 		return func() []int {
 			e.stop(&ending{status: signals.Rejected, message: because(signals.ExecutionRejected, r.Reason),
-				decision: &d})
+				pending: signals.CallRejected, decision: &d})
 			return nil
 		}, ""
 	}
@@ -22,14 +22,15 @@ func (e *execution) reject(r signals.Reject, now int64) (act, string) {
 	return func() []int {
 		what := signals.ActionRejected(c.name())
 		if !r.Continue {
-			e.stop(&ending{status: signals.Rejected, message: because(what, r.Reason), seq: &c.rec.Seq, decision: &d})
+			e.stop(&ending{status: signals.Rejected, message: because(what, r.Reason), seq: &c.rec.Seq,
+				pending: signals.CallRejected, decision: &d})
 			return []int{c.rec.Seq}
 		}
 		message := because(what, e.recordDecision(c, d).Note)
 		given := signals.Given{ID: c.rec.Seq, At: now,
 			Error: &signals.CallError{Name: signals.RejectedError, Message: message}}
-		if c.unknown != nil { // it may have taken effect, whatever a person says
-			given.Error = c.unknown
+		if c.interrupted != nil { // it may have taken effect, whatever a person says
+			given.Error = c.interrupted
 		}
 		e.settle(c, given)
 		e.startPass()

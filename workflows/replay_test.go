@@ -17,8 +17,8 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 10)
-	replayer := worker.NewWorkflowReplayer()
-	Register(replayer)
+	replayer, err := NewReplayer(worker.WorkflowReplayerOptions{})
+	require.NoError(t, err)
 	quiet := log.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -12,12 +12,13 @@ func (e *execution) retry(r signals.Retry, now int64) (act, string) {
 	switch {
 	case c == nil || !c.pending():
 		return nil, e.notPending(r.Seq)
-	case !c.isUnknown():
+	case c.phase != unknown:
 		return nil, fmt.Sprintf("%s (seq %d) has not been made: retry is for a call whose outcome is unknown.",
 			c.name(), c.rec.Seq)
 	}
 	return func() []int {
 		c.retried, c.refused = true, ""
+		c.enter(decided)
 		e.recordDecision(c, signals.Decision{Kind: signals.SignalRetry, By: r.By, AssertedBy: r.AssertedBy, At: now,
 			Note: r.Note})
 		e.startPass()

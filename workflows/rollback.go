@@ -127,18 +127,28 @@ func revertOptions(ctx workflow.Context, t signals.RevertTarget, attempt int) wo
 }
 
 // rollback is behind the signal and the update alike: it stops the execution, which undoes its calls as it closes.
-func (e *execution) rollback(_ workflow.Context, r signals.Rollback) signals.Verdict {
-	if err := r.Check(); err != nil {
-		return e.refuse(err.Error())
+func (e *execution) rollback(ctx workflow.Context, m signals.RollbackMessage) signals.Verdict {
+	if refusal := e.refuseRollback(m); refusal != "" {
+		return e.refuse(refusal)
+	}
+	r := m.Rollback
+	d := signals.Decision{Kind: signals.SignalRollback, By: r.By, AssertedBy: r.AssertedBy, Note: r.Note,
+		At: workflow.Now(ctx).UnixMilli()}
+	e.stop(&ending{status: signals.RolledBack, rollback: &r, by: &d})
+	return e.accept(nil)
+}
+
+func (e *execution) refuseRollback(m signals.RollbackMessage) string {
+	if err := m.Check(); err != nil {
+		return err.Error()
 	}
 	if e.end != nil {
-		return e.refuse(signals.NotPaused(e.id, e.end.status))
+		return signals.NotPaused(e.id, e.end.status)
 	}
 	if e.status == signals.Paused && !e.undoable() {
-		return e.refuse(signals.NothingToUndo(e.id))
+		return signals.NothingToUndo(e.id)
 	}
-	e.stop(&ending{status: signals.RolledBack, rollback: &r})
-	return e.accept(nil)
+	return ""
 }
 
 func (e *execution) undoable() bool {
@@ -172,7 +182,7 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 		switch {
 		case c == nil: // of a pass that came too late to count
 		case done.Error == "":
-			c.rec.State, c.rec.RevertedAt = signals.Reverted, done.At
+			c.rec.State, c.rec.RevertedAt, c.rec.Ended = signals.Reverted, done.At, signals.CallUndone
 		default:
 			c.rec.RevertError = done.Error
 		}

@@ -25,7 +25,9 @@ type History struct {
 	Result *signals.ExecutionResult
 	// Closed is how the workflow closed where it did not by itself, as in "terminated".
 	Closed string
-	Passes []signals.PassResult
+	// Cancelled is the request to cancel, if there was one.
+	Cancelled *signals.Decision
+	Passes    []signals.PassResult
 
 	dc         converter.DataConverter
 	ahead      int                  // the newest pass that a call went on with
@@ -80,6 +82,9 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 		}
 	case enumspb.EVENT_TYPE_MARKER_RECORDED:
 		return h.marked(e.GetMarkerRecordedEventAttributes())
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
+		a := e.GetWorkflowExecutionCancelRequestedEventAttributes()
+		h.Cancelled = &signals.Decision{Kind: "cancel", By: a.Identity, Note: a.Cause, At: h.UpdatedAt}
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
 		h.Result = &signals.ExecutionResult{}
 		err := h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)

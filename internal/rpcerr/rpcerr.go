@@ -19,6 +19,9 @@ func Service(err error) bool { return is[serviceerror.ServiceError](err) }
 // AlreadyStarted says that there is a workflow of that id.
 func AlreadyStarted(err error) bool { return is[*serviceerror.WorkflowExecutionAlreadyStarted](err) }
 
+// NoMoreUpdates says that a run has taken as many updates as the server lets it.
+func NoMoreUpdates(err error) bool { return is[*serviceerror.FailedPrecondition](err) }
+
 // NotReady says that a workflow takes no updates for the moment.
 func NotReady(err error) bool { return is[*serviceerror.WorkflowNotReady](err) }
 

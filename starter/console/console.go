@@ -26,7 +26,7 @@ type Client interface {
 	HistoryLength(ctx context.Context, id string) (int64, error)
 	Method(ctx context.Context, connector, method string) (*signals.Method, error)
 	Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error)
-	Cancel(ctx context.Context, id string) (bool, error)
+	Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 	Rollback(ctx context.Context, id string, r signals.Rollback) (signals.RollbackResult, error)
 	Snippets(ctx context.Context) ([]signals.Snippet, error)
 	Snippet(ctx context.Context, name string, version int) (*signals.Snippet, error)

@@ -103,7 +103,7 @@ func (f *fake) Rollback(_ context.Context, _ string, r signals.Rollback) (signal
 	return signals.RollbackResult{Reverted: []int{0}}, nil
 }
 
-func (f *fake) Cancel(context.Context, string) (bool, error) { return false, nil }
+func (f *fake) Cancel(context.Context, string, signals.Cancellation) (bool, error) { return false, nil }
 
 func (f *fake) Show(_ context.Context, id string) (*signals.Record, error) {
 	if f.err != nil || !strings.HasPrefix(id, "exec_") {

@@ -53,7 +53,7 @@ type Durable interface {
 	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
 	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
 	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
-	Cancel(ctx context.Context, id string) (bool, error)
+	Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 }
 
 // Options of a server. Only Runtime is required.

@@ -113,6 +113,6 @@ func (s *site) decide(ctx context.Context, id string) error {
 }
 
 func (s *site) cancel(ctx context.Context, id string) error {
-	_, err := s.client.Cancel(ctx, id)
+	_, err := s.client.Cancel(ctx, id, signals.Cancellation{})
 	return err
 }

@@ -111,7 +111,7 @@ func (a *actor) take(ctx context.Context, o signals.Outcome, one signals.Pending
 		return ok && err == nil
 	case n < 39:
 		a.cancelled = true
-		ok, err := a.client.Cancel(ctx, a.id)
+		ok, err := a.client.Cancel(ctx, a.id, signals.Cancellation{By: person})
 		return ok && err == nil
 	}
 	_ = a.rollback(ctx)

@@ -243,9 +243,8 @@ func (b *bench) healthy(id string) {
 		require.NotEqual(b.t, enums.EVENT_TYPE_WORKFLOW_TASK_FAILED, e.EventType, "%s", e)
 		history.Events = append(history.Events, e)
 	}
-	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: b.converter})
+	replayer, err := workflows.NewReplayer(worker.WorkflowReplayerOptions{DataConverter: b.converter})
 	require.NoError(b.t, err)
-	workflows.Register(replayer)
 	require.NoError(b.t, replayer.ReplayWorkflowHistory(quiet, &history))
 	b.keep(&history)
 }

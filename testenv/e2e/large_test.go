@@ -79,8 +79,8 @@ func TestBudgetsEndInAClearError(t *testing.T) {
 	b.worker()
 	o := b.runLong(`for (;;) await lab.big({size: 500000})`)
 	require.Equal(t, signals.Failed, o.Status)
-	require.Equal(t, "This execution recorded more than its limit of 4194304 bytes. "+
-		"Do less in one execution: read less, or split the work over several executions.", o.Error)
+	require.Equal(t, "This execution recorded more than its limit of 4194304 bytes (limits.historyBytes). "+
+		"Nothing that it did has taken effect. Do less in one execution: read less, or split the work over several executions.", o.Error)
 	b.healthy(o.ExecutionID)
 }
 

@@ -169,7 +169,7 @@ func TestCancelDuringAPass(t *testing.T) {
 	b.worker()
 	id := b.start(`await lab.read({gate: 'never'})`)
 	b.eventually("the read runs", func() bool { return len(b.lab.effects("read")) == 1 })
-	ok, err := b.client.Cancel(b.context(), id)
+	ok, err := b.client.Cancel(b.context(), id, signals.Cancellation{By: "ada", Reason: "wrong account"})
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, signals.Failed, b.show(id).Status)

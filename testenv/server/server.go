@@ -36,6 +36,8 @@ type Options struct {
 	// LogLevel is one of debug, info, warn, error. Empty means quiet: a healthy server logs errors too, when it stops
 	// and its own pollers find their connections gone. Logs go to standard error.
 	LogLevel string
+	// MaxUpdates is how many updates a run takes in all; 0 leaves the server's 2,000.
+	MaxUpdates int
 }
 
 // Server is a running server. Stop it when done.

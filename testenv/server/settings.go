@@ -25,12 +25,13 @@ var services = []primitives.ServiceName{
 
 // settings are Options with every choice made.
 type settings struct {
-	host      string
-	ports     map[primitives.ServiceName]int
-	uiPort    int
-	db        string
-	namespace string
-	logLevel  string
+	host       string
+	ports      map[primitives.ServiceName]int
+	uiPort     int
+	db         string
+	namespace  string
+	logLevel   string
+	maxUpdates int
 }
 
 func (p settings) hostPort(name primitives.ServiceName) string {
@@ -45,11 +46,12 @@ func plan(opts Options) (settings, error) {
 		return settings{}, err
 	}
 	p := settings{
-		host:      host,
-		ports:     map[primitives.ServiceName]int{primitives.FrontendService: port},
-		db:        opts.DB,
-		namespace: cmp.Or(opts.Namespace, defaultNamespace),
-		logLevel:  cmp.Or(opts.LogLevel, defaultLogLevel),
+		host:       host,
+		ports:      map[primitives.ServiceName]int{primitives.FrontendService: port},
+		db:         opts.DB,
+		namespace:  cmp.Or(opts.Namespace, defaultNamespace),
+		logLevel:   cmp.Or(opts.LogLevel, defaultLogLevel),
+		maxUpdates: opts.MaxUpdates,
 	}
 	for _, name := range services {
 		if p.ports[name], err = claimPort(host, p.ports[name], "Temporal"); err != nil {

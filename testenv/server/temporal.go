@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -41,6 +42,15 @@ const ackInterval = 250 * time.Millisecond
 
 // dynamicConfig differs from the server's defaults where those are meant for clusters: the poll rates are per shard
 // and there is one shard here, so the default of 20 would allow one sequential workflow task every 50 ms.
+func configOf(maxUpdates int) dynamicconfig.StaticClient {
+	if maxUpdates == 0 {
+		return dynamicConfig
+	}
+	config := maps.Clone(dynamicConfig)
+	config[dynamicconfig.WorkflowExecutionMaxTotalUpdates.Key()] = maxUpdates
+	return config
+}
+
 var dynamicConfig = dynamicconfig.StaticClient{
 	dynamicconfig.TransferProcessorMaxPollRPS.Key():                  pollRPS,
 	dynamicconfig.TimerProcessorMaxPollRPS.Key():                     pollRPS,
@@ -69,7 +79,7 @@ func newTemporal(p settings) (temporal.Server, error) {
 		temporal.WithConfig(serverConfig(p, s)),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(hosts),
-		temporal.WithDynamicConfigClient(dynamicConfig),
+		temporal.WithDynamicConfigClient(configOf(p.maxUpdates)),
 		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(log.Config{Level: p.logLevel, Format: "console"}))),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {

@@ -42,6 +42,11 @@ func NewPlugin(o Options) (*Plugin, error) {
 		ConfigureClient:  p.configureClient,
 		ConfigureWorker:  p.configureWorker,
 		RunContextBefore: p.start,
+		ConfigureWorkflowReplayer: func(_ context.Context, o worker.PluginConfigureWorkflowReplayerOptions) error {
+			o.WorkflowReplayerOptions.Interceptors = append(o.WorkflowReplayerOptions.Interceptors,
+				workflows.Interceptor())
+			return nil
+		},
 	})
 	return p, err
 }
@@ -130,6 +135,13 @@ func (p *Plugin) start(ctx context.Context, o temporal.SimplePluginRunContextBef
 	workflows.Register(registry{o.Registry})
 	options.activities(set, false).Register(registry{o.Registry})
 	return nil
+}
+
+// ReplayWorkflow is what the SDK asks before each replay.
+func (p *Plugin) ReplayWorkflow(ctx context.Context, o worker.PluginReplayWorkflowOptions,
+	next func(context.Context, worker.PluginReplayWorkflowOptions) error) error {
+	o.Namespace = workflows.ReplayNamespace
+	return p.SimplePlugin.ReplayWorkflow(ctx, o, next)
 }
 
 // StopWorker closes the connectors once the calls that run have finished.

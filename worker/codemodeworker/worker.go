@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -96,10 +97,10 @@ func New(ctx context.Context, c client.Client, o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.tune(&o.Worker)
 	if len(o.Serve) > 0 {
 		return connectorWorker(c, set, o), nil
 	}
-	o.tune(&o.Worker)
 	w := &Worker{
 		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
 		SearchAttributes: EnsureSearchAttributes(ctx, c) == nil,
@@ -158,6 +159,7 @@ func (o *Options) tune(w *worker.Options) {
 	if w.MaxHeartbeatThrottleInterval == 0 {
 		w.MaxHeartbeatThrottleInterval = heartbeatEvery
 	}
+	w.Interceptors = append(slices.Clip(w.Interceptors), workflows.Interceptor())
 }
 
 func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {

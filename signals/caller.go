@@ -1,0 +1,83 @@
+package signals
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Caller is who started an execution, for whom, and what it belongs to. It reaches connectors, rules, the record and
+// lists; every field is optional.
+type Caller struct {
+	// StartedBy is who says to have started the execution: a claim. StartedAs is who a front door authenticated.
+	StartedBy string `json:"startedBy,omitempty"`
+	StartedAs string `json:"startedAs,omitempty"`
+	// OnBehalfOf is for whom it was started, where that is somebody else.
+	OnBehalfOf string `json:"onBehalfOf,omitempty"`
+	// Conversation names the conversation, or session, of the agent.
+	Conversation string `json:"conversation,omitempty"`
+	// Labels are up to MaxLabels short pairs to find executions by.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// IsZero reports whether nothing is known.
+func (c Caller) IsZero() bool {
+	return c.StartedBy == "" && c.StartedAs == "" && c.OnBehalfOf == "" && c.Conversation == "" && len(c.Labels) == 0
+}
+
+// Who is the authenticated starter, or else who claims to be.
+func (c Caller) Who() string {
+	if c.StartedAs != "" {
+		return c.StartedAs
+	}
+	return c.StartedBy
+}
+
+// MaxLabels is how many labels an execution may have.
+const MaxLabels = 16
+
+var labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$`)
+
+// Check refuses what is too long to stand in every record, or cannot be shown.
+func (c Caller) Check() error {
+	for what, text := range map[string]string{"startedBy": c.StartedBy, "startedAs": c.StartedAs,
+		"onBehalfOf": c.OnBehalfOf, "conversation": c.Conversation} {
+		if err := checkShort(what, text); err != nil {
+			return err
+		}
+	}
+	if len(c.Labels) > MaxLabels {
+		return fmt.Errorf("%d labels are too many: %d is the most", len(c.Labels), MaxLabels)
+	}
+	for name, value := range c.Labels {
+		if !labelName.MatchString(name) {
+			return fmt.Errorf(`label %q: a name has 1 to 63 letters, digits, "_", ".", "/" or "-"`, name)
+		}
+		if err := checkShort("label "+name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkShort(what, text string) error {
+	switch {
+	case len(text) > maxIdentity:
+		return fmt.Errorf("%s has %d bytes: %d is the most", what, len(text), maxIdentity)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return fmt.Errorf("%s has control characters", what)
+	}
+	return nil
+}
+
+// LabelList is the labels as the search attribute holds them, sorted: "team=billing".
+func (c Caller) LabelList() []string {
+	var list []string
+	for name, value := range c.Labels {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
