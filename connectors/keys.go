@@ -196,7 +196,7 @@ func (b *Bound) checkKeys(plain json.RawMessage) []string {
 	if b.ApprovalFor == nil {
 		return keyProblems(plain, nil, b.revertReads)
 	}
-	schema, err := b.compile()
+	schema, err := b.declares()
 	// A method without a schema takes any argument. One whose schema cannot be used is not such a method.
 	closed := !b.AllowAdditional && (schema != nil || err != nil)
 	top := newSchemaPlace(schema, b.ApprovalNames, closed)
@@ -207,12 +207,15 @@ func (b *Bound) checkKeys(plain json.RawMessage) []string {
 	return problems
 }
 
+// declares is the schema that names the arguments, nil where any are taken.
+func (b *Bound) declares() (*jsonschema.Schema, error) { return b.compile() }
+
 // takesNothing reports whether the rule that looks at arguments leaves none but those that it names itself.
 func (b *Bound) takesNothing() bool {
 	if b.ApprovalFor == nil || b.AllowAdditional {
 		return false
 	}
-	schema, err := b.compile()
+	schema, err := b.declares()
 	if schema == nil {
 		return err != nil
 	}

@@ -81,8 +81,6 @@ var otherNetworks = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
 	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
-	netip.MustParsePrefix("2001::/32"), // Teredo, which holds an address of version 4 as 2002::/16 does
-	netip.MustParsePrefix("fd00:ec2::254/128"),
 }
 
 func checkAddress(to string, private bool) error {
