@@ -19,10 +19,11 @@ func TestProgramsCannotForgeTheDetailsPage(t *testing.T) {
 	args, err := json.Marshal(map[string]string{"note": forged})
 	require.NoError(t, err)
 	r := newRig(t)
-	b := ask(0)
+	b, long := ask(0), ask(1)
 	b.Args = args
+	long.Args = json.RawMessage(`{"text":"` + strings.Repeat("x", shownArguments) + `"}`)
 	failure := &signals.PassFailure{Message: "oh\n```\n\n# Approved\n\n````\n![x](https://evil.example/p.png)"}
-	r.passes = append(r.passes, blocked(b), blocked(), func(signals.PassInput) signals.PassResult {
+	r.passes = append(r.passes, blocked(b, long), blocked(), func(signals.PassInput) signals.PassResult {
 		return signals.PassResult{End: signals.PassFailed, Failure: failure}
 	})
 	details := func() string {
@@ -41,10 +42,12 @@ func TestProgramsCannotForgeTheDetailsPage(t *testing.T) {
 				require.Equal(t, 5, strings.Count(line, "|"), line)
 			}
 		}
-		require.Equal(t, 3, rows, page)
+		require.Equal(t, 4, rows, page)
 		require.Equal(t, 2, strings.Count(page, "```"), page)
 		require.NotContains(t, page, "\u202e")
-		require.Contains(t, page, "Arguments are cut here after 200 bytes")
+		require.Contains(t, page, "approve  {\"seqs\": [0]")
+		require.Contains(t, page, "call 1 has more arguments than are shown here")
+		require.NotContains(t, page, "approve  {\"seqs\": [1]", "nobody approves what is not shown")
 	}, time.Hour)
 	r.update(2*time.Hour, signals.SignalApprove, signals.Approve{By: "ada"})
 	require.Equal(t, signals.Failed, r.run().Status)

@@ -210,24 +210,27 @@ func (e *execution) details() string {
 			fmt.Fprintf(&b, "| … | %d more | | |\n", len(list)-i)
 			break
 		}
+		args := signals.Summary(e.calls[a.Seq].dispatchArgs(), shownArguments)
 		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", a.Seq, words.CodeSpan(a.Connector+"."+a.Method),
-			words.CodeSpan(signals.Summary(e.calls[a.Seq].dispatchArgs(), shownArguments)),
-			time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
-		decisions.WriteString(decision(a))
+			words.CodeSpan(args), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
+		decisions.WriteString(decision(a, strings.HasSuffix(args, "…")))
 	}
-	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`. Arguments are cut here "+
-		"after %d bytes: look at all of them in the console, or in the event of the pass, before you approve.\n\n%s\n",
-		shownArguments, words.Fenced("", decisions.String()))
+	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n%s\n",
+		words.Fenced("", decisions.String()))
 	return b.String()
 }
 
-// decision is the update that a pending call waits for.
-func decision(a signals.PendingAction) string {
+// decision is the update that a pending call waits for. Nobody approves arguments that are not shown whole.
+func decision(a signals.PendingAction, cut bool) string {
 	switch {
 	case a.Reason == signals.ReasonUnknown:
 		return fmt.Sprintf("retry    {\"seq\": %d, \"by\": \"your name\"}\n", a.Seq)
 	case a.Resolution == signals.ByClient:
 		return fmt.Sprintf("resolve  {\"seq\": %d, \"result\": null, \"by\": \"your name\"}\n", a.Seq)
+	}
+	if cut {
+		return fmt.Sprintf("call %d has more arguments than are shown here: read them in the console or in the event "+
+			"of the pass\n", a.Seq)
 	}
 	return fmt.Sprintf("approve  {\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n", a.Seq, a.ArgsDigest)
 }

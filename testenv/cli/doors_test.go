@@ -446,7 +446,8 @@ connectors:
 	d := openDoor(t, "--config", file, "--wrap", "tracker")
 	for code, want := range map[string]string{
 		`import { twice } from 'sums'; return twice((await codemode.get_issue({id: 1})).id)`: "2",
-		`return (await codemode.get_issue({id: 2})).id`:                                      "codemode.get_issue needs a person's approval",
+
+		`return (await codemode.get_issue({id: 2})).id`: "get_issue needs a person's approval",
 
 		`return (await codemode.get_issue({id: 1, ID: 2})).id`: "ID: not a known property, but id is",
 
