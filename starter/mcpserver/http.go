@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/temporal-codemode/codemode/starter/guard"
@@ -45,7 +47,8 @@ type HTTP struct {
 	mux      *http.ServeMux
 	sessions *sessions
 	origins  *http.CrossOriginProtection
-	calls    chan struct{} // a place for each request that is being answered
+	bodies   chan struct{} // a place for each request that is being read
+	calls    chan struct{} // and for each call of a tool that is being answered
 	stream   *server.StreamableHTTPServer
 }
 
@@ -54,8 +57,9 @@ const (
 	// maxBody has room for the longest program, escaped.
 	maxBody = 8 << 20
 	// bodyTime is how long a caller may take to send it.
-	bodyTime = 30 * time.Second
-	maxCalls = 256
+	bodyTime  = 30 * time.Second
+	maxBodies = 32
+	maxCalls  = 256
 )
 
 // NewHTTP makes the handler of a server.
@@ -64,7 +68,8 @@ func NewHTTP(s *server.MCPServer, o HTTPOptions) (*HTTP, error) {
 		return nil, errors.New("MCP over HTTP needs to know who may come in: give tokens or a key")
 	}
 	h := &HTTP{HTTPOptions: o, mux: http.NewServeMux(), sessions: newSessions(),
-		origins: http.NewCrossOriginProtection(), calls: make(chan struct{}, maxCalls)}
+		origins: http.NewCrossOriginProtection(), bodies: make(chan struct{}, maxBodies),
+		calls: make(chan struct{}, maxCalls)}
 	if o.Site.Base != nil {
 		if err := h.origins.AddTrustedOrigin(o.Site.Base.Scheme + "://" + o.Site.Base.Host); err != nil {
 			return nil, err
@@ -99,17 +104,11 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		select {
-		case h.calls <- struct{}{}:
-			defer func() { <-h.calls }()
-		default:
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many calls at once: try again", http.StatusServiceUnavailable)
+		ended, ok := h.take(w, r)
+		if !ok {
 			return
 		}
-		if !takeBody(w, r) {
-			return
-		}
+		defer ended()
 	}
 	leave, ok := h.sessions.use(r, nameOf(ctx))
 	if !ok {
@@ -140,12 +139,37 @@ func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 	return nil, false
 }
 
-// takeBody reads what a caller sends, as much as there may be and in the time that it may take. Answers have no such
-// limit: they wait for programs and people.
-func takeBody(w http.ResponseWriter, r *http.Request) bool {
+// take reads a message, and finds a place for it if it calls a tool: such an answer may wait for programs and people.
+// What a client answers to a question has always a place, since calls wait for it.
+func (h *HTTP) take(w http.ResponseWriter, r *http.Request) (ended func(), ok bool) {
+	select {
+	case h.bodies <- struct{}{}:
+	case <-r.Context().Done():
+		return nil, false
+	}
+	body, ok := takeBody(w, r)
+	<-h.bodies
+	var message struct {
+		Method string `json:"method"`
+	}
+	if !ok || json.Unmarshal(body, &message) != nil || message.Method != string(mcp.MethodToolsCall) {
+		return func() {}, ok
+	}
+	select {
+	case h.calls <- struct{}{}:
+		return func() { <-h.calls }, true
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "too many calls at once: try again", http.StatusServiceUnavailable)
+		return nil, false
+	}
+}
+
+// takeBody reads what a caller sends, as much as there may be and in the time that it may take.
+func takeBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
-		return false
+		return nil, false
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a writer without deadlines is a test's
@@ -159,7 +183,7 @@ func takeBody(w http.ResponseWriter, r *http.Request) bool {
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return err == nil
+	return body, err == nil
 }
 
 type callerKey struct{}

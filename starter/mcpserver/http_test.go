@@ -249,6 +249,27 @@ func TestBodiesAreBounded(t *testing.T) {
 	require.Equal(t, 1, *ran)
 }
 
+// However many calls wait, clients can answer what they are asked: calls wait for that.
+func TestCallsAreBoundedAndAnswersAreNot(t *testing.T) {
+	address, h, ran := served(t, HTTPOptions{Key: key})
+	id := asJSONRequest(map[string]string{server.HeaderKeySessionID: begin(t, key.In(address+"/mcp"), nil)})
+	for range maxCalls {
+		h.calls <- struct{}{}
+	}
+	answer, _ := send(t, "POST", key.In(address+"/mcp"), write, id)
+	require.Equal(t, 503, answer.StatusCode)
+	require.Equal(t, "1", answer.Header.Get("Retry-After"))
+	for _, message := range []string{`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":9,"result":{}}`} {
+		answer, text := send(t, "POST", key.In(address+"/mcp"), message, id)
+		require.Less(t, answer.StatusCode, 300, text)
+	}
+	<-h.calls
+	answer, _ = send(t, "POST", key.In(address+"/mcp"), write, id)
+	require.Equal(t, 200, answer.StatusCode)
+	require.Equal(t, 1, *ran)
+}
+
 // deadlines notes what a connection is told of deadlines.
 type deadlines struct {
 	net.Conn
