@@ -15,6 +15,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/internal/invocation"
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
+	"github.com/temporal-codemode/codemode/internal/words"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -131,8 +132,8 @@ func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflo
 		ID: signals.WorkflowID(c.runtime, o.ID), TaskQueue: signals.TaskQueue(c.runtime),
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		StaticSummary:            signals.Cut(summary, 200),
-		StaticDetails:            "```ts\n" + signals.Cut(code, 10_000) + "\n```",
+		StaticSummary:            words.OneLine(signals.Cut(summary, 200)),
+		StaticDetails:            words.Fenced("ts", signals.Cut(code, 10_000)),
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
 		),

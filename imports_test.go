@@ -85,8 +85,9 @@ var mayImport = map[string][]string{
 	},
 	"worker": {"", "signals/payload", "connectors", "sandbox/child", "worker/codemodeworker", "worker/config"},
 
-	"starter/console":   {"", "internal/validate"},
-	"starter/mcpserver": {"", "connectors/utcp", "internal/validate"},
+	"starter/guard":     {},
+	"starter/console":   {"", "internal/validate", "starter/guard"},
+	"starter/mcpserver": {"", "connectors/utcp", "internal/validate", "starter/guard"},
 	"starter/local": {
 		"", "connectors", "connectors/catalogue", "internal/ask", "internal/lookup", "sandbox", "sandbox/child",
 	},
@@ -96,7 +97,7 @@ var mayImport = map[string][]string{
 	},
 	"starter": {
 		"", "signals/payload", "sandbox/child", "worker/codemodeworker", "worker/config", "starter/console",
-		"starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
+		"starter/guard", "starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
 	},
 	"codemodetest": {"", "connectors", "sandbox/engine", "worker/codemodeworker"},
 }

@@ -40,6 +40,8 @@ type Options struct {
 	SearchAttributes bool
 	// RetryPolicy decides what follows failed attempts of calls; nil repeats what asks for it.
 	RetryPolicy connectors.RetryPolicy
+	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
+	AuthenticatedApprovers bool
 	// Hints are what the tool's description says of connectors, by name.
 	Hints map[string]string
 }

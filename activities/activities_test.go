@@ -124,6 +124,20 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
+// A method that has gone since its call was issued took its rules along: two approvals must not become one, nor a call
+// that clients resolve one that is made.
+func TestACallWithoutRulesIsNotRecorded(t *testing.T) {
+	two := method("pay", connectors.Write, nil)
+	two.Approvals, two.ResolvedByClient = 2, true
+	r := sandbox.Result{End: sandbox.Blocked, Blocked: []sandbox.BlockedCall{
+		{Call: sandbox.Call{Connector: "store", Method: "pay"}, Class: connectors.Write, Approval: true}}}
+	result, err := testActivities(t, two).wireResult(signals.PassInput{}, r)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, true}, []any{result.Blocked[0].Approvals, result.Blocked[0].Client})
+	_, err = testActivities(t).wireResult(signals.PassInput{}, r)
+	require.ErrorContains(t, err, "the rules for call 0 can no longer be told")
+}
+
 func TestReadsThatCannotBeMadeInlineEscalate(t *testing.T) {
 	h := &host{job: newJob(signals.PassInput{}, nil), Activities: testActivities(t,
 		method("flaky", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {

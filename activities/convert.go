@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/temporal-codemode/codemode/connectors"
@@ -36,8 +37,8 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	return pass
 }
 
-// wireResult translates the sandbox's answer into what history keeps.
-func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.PassResult {
+// wireResult translates the sandbox's answer into what history keeps. Its error is for another attempt of the pass.
+func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) (signals.PassResult, error) {
 	result := signals.PassResult{
 		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
 		Logs: r.Logs, Lines: r.Lines, Failure: r.PassFailure(),
@@ -50,7 +51,11 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 	}
 	result.Entries = r.Entries
 	for _, b := range r.Blocked {
-		result.Blocked = append(result.Blocked, a.wireBlocked(in.Runtime, b))
+		blocked, err := a.wireBlocked(in.Runtime, b)
+		if err != nil {
+			return result, err
+		}
+		result.Blocked = append(result.Blocked, blocked)
 	}
 	result.Timers = r.Timers
 	if in.Pinned == nil {
@@ -61,27 +66,36 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) signals.
 			LocalPasses:      a.LocalPass > 0, Hooks: a.hooks(),
 		}
 	}
-	return result
+	return result, nil
 }
 
-// wireBlocked adds what the method's policy says to what the sandbox knows of the call.
-func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) signals.Blocked {
+// wireBlocked adds what the method's policy says to what the sandbox knows of the call. A method may have gone since
+// the call was issued, and its policy with it: then the pass is made again, where the program learns that it has gone.
+func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) (signals.Blocked, error) {
 	blocked := signals.Blocked{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: b.Class, Approval: b.Approval,
 		Position: b.Position, TimeoutMs: int64(b.Timeout / time.Millisecond),
 		Queue: a.queue(runtime, b.Connector),
 	}
-	if method, err := a.Connectors.Lookup(b.Connector, b.Method); err == nil {
-		blocked.Revertable = method.Revert != nil
-		blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown,
-			method.Approvals
-		blocked.Approval = blocked.Approval && !blocked.Client
-		if r := method.Retry; r != (connectors.RetryLimits{}) {
-			blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
-				MaxMs: r.MaxBackoff.Milliseconds()}
+	method, err := a.Connectors.Lookup(b.Connector, b.Method)
+	if err != nil {
+		return blocked, fmt.Errorf("the rules for call %d can no longer be told: %w", b.Seq, err)
+	}
+	blocked.Revertable = method.Revert != nil
+	blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown,
+		method.Approvals
+	blocked.Approval = blocked.Approval && !blocked.Client
+	if blocked.Approvals > 1 {
+		blocked.Approvers = signals.ApproversNamed
+		if a.AuthenticatedApprovers {
+			blocked.Approvers = signals.ApproversAuthenticated
 		}
 	}
-	return blocked
+	if r := method.Retry; r != (connectors.RetryLimits{}) {
+		blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
+			MaxMs: r.MaxBackoff.Milliseconds()}
+	}
+	return blocked, nil
 }
 
 // revertable reports whether a pass's own call took effect and can be undone.

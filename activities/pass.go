@@ -131,7 +131,10 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	if err != nil {
 		return signals.PassResult{}, err
 	}
-	result := a.wireResult(in, r)
+	result, err := a.wireResult(in, r)
+	if err != nil {
+		return signals.PassResult{}, err
+	}
 	result.Nonce = nonce
 	known.log.Add(result)
 	known.nonce = nonce

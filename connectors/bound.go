@@ -24,7 +24,9 @@ type Bound struct {
 
 	original string // the name before any rename
 	limit    *limiter
-	compile  func() (*jsonschema.Schema, error)
+	// revertReads says that a rule makes the undoing call from the arguments of this one.
+	revertReads bool
+	compile     func() (*jsonschema.Schema, error)
 }
 
 // bind leaves the schema for later: a large catalogue is rarely used as a whole.
@@ -52,12 +54,16 @@ func (b *Bound) SchemaError() error {
 }
 
 // Validate checks arguments, given as wire JSON, against the input schema in
-// their plain form; absent arguments count as {}. Its error is an
-// [*InvalidArgumentsError].
+// their plain form; absent arguments count as {}. It refuses repeated keys, and
+// where [Method.ApprovalFor] looks at the arguments, keys that could be taken for
+// others. Its error is an [*InvalidArgumentsError].
 func (b *Bound) Validate(args json.RawMessage) error {
 	plain, err := wire.Arguments(args)
 	if err != nil {
 		return b.invalid([]string{"arguments are " + err.Error()})
+	}
+	if problems := b.checkKeys(plain); len(problems) > 0 {
+		return b.invalid(problems)
 	}
 	schema, err := b.compile()
 	if schema == nil || err != nil {

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +13,9 @@ import (
 )
 
 // Func makes a [Method] from a Go function. Arguments are decoded into In the
-// way encoding/json does, bigints into integer types and bytes into []byte; a
-// call without argument gives In's zero value. An In of json.RawMessage gets
+// way encoding/json does, but names must be those of the fields, case included,
+// and no others; bigints go into integer types and bytes into []byte. A call
+// without argument gives In's zero value. An In of json.RawMessage gets
 // the arguments as wire JSON. The result is encoded by [EncodeValue], so an Out
 // of type any that is nil is undefined.
 //
@@ -44,7 +46,12 @@ func decodeArguments[In any](args json.RawMessage) (in In, err error) {
 	}
 	plain, err := wire.Plain(args)
 	if err == nil {
-		err = json.Unmarshal(plain, &in)
+		if problems := keyProblems(plain, placeOf(reflect.TypeFor[In]()), false); len(problems) > 0 {
+			return in, &InvalidArgumentsError{Problems: problems[:1], More: len(problems) - 1}
+		}
+		d := json.NewDecoder(bytes.NewReader(plain))
+		d.DisallowUnknownFields()
+		err = d.Decode(&in)
 	}
 	if err != nil {
 		return in, &InvalidArgumentsError{Problems: []string{decodeProblem(err)}}

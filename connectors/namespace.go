@@ -100,6 +100,7 @@ func bindRevert(b *Bound, rule *RevertRule, methods map[string]*Bound) error {
 		return ConfigErrorf("connector %q has no tool %q, which a rule names to undo %q", b.Connector, rule.Method,
 			b.Method.Name)
 	}
+	b.revertReads = rule.Args != nil
 	b.Revert = func(ctx Context, args, result json.RawMessage) error {
 		var undoing json.RawMessage
 		if rule.Args != nil {
@@ -126,6 +127,11 @@ func (space *namespace) schemaWarnings() (list []string) {
 		if err := b.SchemaError(); err != nil {
 			list = append(list, fmt.Sprintf("%s takes any argument, since its input schema is unusable: %v",
 				b.Path(), err))
+		}
+		if b.takesNothing() {
+			list = append(list, fmt.Sprintf("every argument of %s that rule %q does not name is refused, since its "+
+				"input schema declares none: give it one, or allow additional arguments in the rule",
+				b.Path(), b.Rule))
 		}
 	}
 	return list

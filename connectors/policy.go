@@ -18,6 +18,14 @@ type Policy struct {
 	// rule that says so requires approval, unless it also says which calls do
 	// ([Method.ApprovalFor]). Zero: one, where approval is required.
 	Approvals int
+	// ApprovalNames are the names that [Method.ApprovalFor] looks for in arguments,
+	// at any depth. Keys that differ from one of them only in case are refused, as
+	// are those that differ so from a property of the input schema.
+	ApprovalNames []string
+	// AllowAdditional lets arguments through that neither the input schema nor
+	// ApprovalNames name, where ApprovalFor decides. Otherwise they are refused,
+	// unless the method declares no schema at all.
+	AllowAdditional bool
 	// ResolvedByClient makes a method that is never executed: each call waits
 	// until a client gives its result, which must match the output schema. It
 	// needs no Execute, and no approval.
@@ -44,6 +52,10 @@ func (p Policy) over(m Policy) Policy {
 	if p.Approvals > 0 {
 		m.Approvals = p.Approvals
 	}
+	if len(p.ApprovalNames) > 0 {
+		m.ApprovalNames = p.ApprovalNames
+	}
+	m.AllowAdditional = m.AllowAdditional || p.AllowAdditional
 	m.ResolvedByClient = m.ResolvedByClient || p.ResolvedByClient
 	m.AskWhenUnknown = m.AskWhenUnknown || p.AskWhenUnknown
 	if p.Retry != (RetryLimits{}) {

@@ -242,6 +242,9 @@ type Blocked struct {
 	Revertable bool `json:"revertable,omitempty"`
 	// Approvals is how many different people have to approve; 0 is one.
 	Approvals int `json:"approvals,omitempty"`
+	// Approvers says how several people are told apart: ApproversNamed or ApproversAuthenticated; empty in histories of
+	// before, where names are compared letter by letter.
+	Approvers string `json:"approvers,omitempty"`
 	// Client says that the call is never made here, a client gives its result.
 	Client bool `json:"client,omitempty"`
 	// AskUnknown leaves a call whose outcome is unknown to a person.
@@ -249,6 +252,13 @@ type Blocked struct {
 	// Retry bounds the attempts of a call that asks to be retried.
 	Retry *RetryLimits `json:"retry,omitempty"`
 }
+
+// How people are told apart where several have to approve: by the name that a door authenticated, else by the one that
+// is claimed; or by the authenticated one alone. Case and space around names do not make other people.
+const (
+	ApproversNamed         = "named"
+	ApproversAuthenticated = "authenticated"
+)
 
 // RetryLimits bound the attempts of a call that asks to be retried; a zero field means its default.
 type RetryLimits struct {

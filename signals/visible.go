@@ -24,5 +24,13 @@ func Visible(text string) string {
 }
 
 func hides(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r)
+	return unicode.IsControl(r) && r != '\n' && r != '\t' ||
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+			unicode.Variation_Selector, blank)
+}
+
+// blank are letters and symbols that show nothing.
+var blank = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x115f, Hi: 0x1160, Stride: 1}, {Lo: 0x2800, Hi: 0x2800, Stride: 1},
+		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, {Lo: 0xffa0, Hi: 0xffa0, Stride: 1}},
 }

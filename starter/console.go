@@ -16,6 +16,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/starter/console"
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 // Secrets come by the environment, so that no list of processes shows them.
@@ -38,10 +39,12 @@ func (c *cli) consoleVerb() *cobra.Command {
 	cmd := c.verb("console", "Serve the approval inbox for browsers, and its JSON API", shapeBool, cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) (answer, error) { return c.console(cmd.Context(), f) })
 	cmd.Long = "Serve the approval inbox for browsers, and its JSON API (/api/openapi.json), until interrupted.\n\n" +
-		"On 127.0.0.1 nobody is authenticated: whoever uses this machine may decide. On any other address people " +
-		"have to be,\n" +
-		"by a tokens file or by OIDC, and the connection has to be encrypted, here or by a proxy in front (--url " +
-		"https://…).\n" +
+		"On 127.0.0.1 nobody is authenticated: who has the address that is printed, with the key at its end, may " +
+		"decide.\n" +
+		"The key is " + guard.KeyVariable + " if that is set, else a new one each time. On any other address people " +
+		"have to be\n" +
+		"authenticated, by a tokens file or by OIDC, and the connection has to be encrypted, here or by a proxy in " +
+		"front (--url https://…).\n" +
 		"A tokens file is a YAML list: [{name: ada, role: approver, token: …}, {name: bob, role: viewer, token: " +
 		"…}].\n" +
 		"Secrets come by the environment: " + oidcSecretVariable + ", " + webhookSecretVariable + "."
@@ -57,9 +60,9 @@ func (c *cli) consoleVerb() *cobra.Command {
 	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "", "the `address` of the OpenID Connect provider people sign in at")
 	flags.StringVar(&f.oidc.ClientID, "oidc-client-id", "", "the console's `id` at the provider")
 	flags.StringSliceVar(&f.oidc.Approvers, "oidc-approvers",
-		nil, "`groups`, roles or verified email addresses of those who may decide; * for all")
+		nil, "who may decide, such as `group:finance`, role:auditor or email:ada@example.com (verified); * for all")
 	flags.StringSliceVar(&f.oidc.Viewers, "oidc-viewers", nil,
-		"`groups`, roles or addresses of those who may look; * for all")
+		"those who may look, such as `group:staff`; * for all")
 	flags.StringVar(&f.webhook, "webhook", "", "tell this `address` of every call that begins to wait")
 	return cmd
 }
@@ -90,7 +93,7 @@ func (c *cli) console(ctx context.Context, f consoleFlags) (answer, error) {
 	if err != nil {
 		return answer{}, usageError{err}
 	}
-	fmt.Fprintf(c.err, "console ready url=%s\n", consoleURL(f, listener.Addr()))
+	fmt.Fprintf(c.err, "console ready url=%s\n", site.Entry(consoleURL(f, listener.Addr())))
 	if err := console.ListenAndServe(ctx, listener, site); err != nil {
 		return answer{}, err
 	}

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
 	"github.com/temporal-codemode/codemode/starter/console"
+	"github.com/temporal-codemode/codemode/starter/guard"
 	"github.com/temporal-codemode/codemode/starter/local"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
 	"github.com/temporal-codemode/codemode/starter/mcpserver/wrap"
@@ -21,11 +24,13 @@ import (
 
 type mcpFlags struct {
 	http    string
+	sse     bool
 	tokens  string
 	tls     [2]string
 	url     string
 	surface string
 	by      string
+	elicit  string
 	wait    time.Duration
 	budget  int
 	chars   int
@@ -47,15 +52,20 @@ func (c *cli) mcpVerb() *cobra.Command {
 		"one is asked\n" +
 		"at clients that can ask, and elsewhere the answer says how a person decides."
 	cmd.Flags().StringVar(&f.http, "http",
-		"", "serve HTTP at this `address`: streamable at /mcp, the older SSE at /sse")
+		"", "serve HTTP at this `address`, at /mcp")
+	cmd.Flags().BoolVar(&f.sse, "sse", false, "with --http, also serve the deprecated SSE transport, at /sse")
 	cmd.Flags().StringVar(&f.tokens, "tokens", "",
-		"`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine")
+		"`file` of names, roles and bearer tokens, as the console takes it; needed beyond this machine.\n"+
+			"Without it the address that is printed has a key: "+guard.KeyVariable+" if it is set, else a new one")
 	cmd.Flags().StringVar(&f.url, "url", "", "the `URL` by which others reach it, if a proxy in front encrypts")
 	cmd.Flags().StringVar(&f.tls[0], "tls-cert", "", "`file` with the server's certificate")
 	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
 	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode),
 		"which tools there are: codemode, utcp or direct")
 	cmd.Flags().StringVar(&f.by, "by", c.user, "`name` of who decides at the client, for the record")
+	cmd.Flags().StringVar(&f.elicit, "elicit", string(mcpserver.ElicitAsk),
+		"whether approvals are asked for at clients that can ask a person: ask or never.\n"+
+			"Nobody can tell whether a person answers there, or software")
 	cmd.Flags().DurationVar(&f.wait, "wait", 55*time.Second,
 		"answer that an execution is still running after this `duration`")
 	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
@@ -74,14 +84,16 @@ func (f mcpFlags) check() error {
 	switch {
 	case !slices.Contains(mcpserver.Surfaces, mcpserver.Surface(f.surface)):
 		return usagef("--surface %s: the surfaces are %v", f.surface, mcpserver.Surfaces)
+	case f.elicit != string(mcpserver.ElicitAsk) && f.elicit != string(mcpserver.ElicitNever):
+		return usagef("--elicit must be ask or never")
 	case f.wait <= 0 || f.budget <= 0 || f.chars < 1000 || f.limit <= 0:
 		return usagef("--wait, --tokens-per-answer and --call-limit must be more than 0, --answer-chars at least 1000")
 	case f.wrap != "" && f.config == "":
 		return usagef("--wrap names a connector in --config FILE")
 	case (f.tls[0] == "") != (f.tls[1] == ""):
 		return usagef("give --tls-cert and --tls-key, or neither")
-	case f.http == "" && (f.tokens != "" || f.tls[0] != ""):
-		return usagef("--tokens and --tls-cert are for --http")
+	case f.http == "" && (f.tokens != "" || f.tls[0] != "" || f.sse || f.url != ""):
+		return usagef("--tokens, --tls-cert, --url and --sse are for --http")
 	}
 	return f.checkExposure()
 }
@@ -127,33 +139,36 @@ func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, c
 	return s, closing, nil
 }
 
-// wrapped serves one connector of a configuration, without its rules: they are for runtimes.
+// wrapped serves one connector of a configuration, with its rules.
 func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error) {
 	cfg, err := config.Load(f.config)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
-	for _, connector := range cfg.Connectors {
-		if connector.Name != f.wrap {
-			continue
-		}
-		if len(connector.Rules) > 0 {
-			return nil, nil, usagef("--wrap %s: it has rules under tools, which a wrapper does not keep: use "+
-				"--config alone, or take them away", f.wrap)
-		}
-		open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, wrap.Options{}) }
-		if connector.OpenAPI != nil {
-			open = func() (*server.MCPServer, func() error, error) {
-				return wrap.OpenAPI(ctx, *connector.OpenAPI, wrap.Options{})
-			}
-		}
-		s, closing, err := open()
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, func() { _ = closing() }, nil
+	at := slices.IndexFunc(cfg.Connectors, func(c config.Connector) bool { return c.Name == f.wrap })
+	if at < 0 {
+		return nil, nil, usagef("--wrap %s: %s has no connector of that name", f.wrap, f.config)
 	}
-	return nil, nil, usagef("--wrap %s: %s has no connector of that name", f.wrap, f.config)
+	options, err := cfg.Options()
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	connector := cfg.Connectors[at]
+	o := wrap.Options{Executor: options.Executor, Sandbox: options.Sandbox, Modules: options.Modules,
+		Timeout: options.PassTimeout, Rules: connector.Rules}
+	open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, o) }
+	if connector.OpenAPI != nil {
+		if len(connector.Rules) > 0 {
+			return nil, nil, usagef("--wrap %s: it has rules under tools, and programs that are offered a wrapped "+
+				"OpenAPI document send requests, which these rules would not meet: use --config alone", f.wrap)
+		}
+		open = func() (*server.MCPServer, func() error, error) { return wrap.OpenAPI(ctx, *connector.OpenAPI, o) }
+	}
+	s, closing, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, func() { _ = closing() }, nil
 }
 
 // mcpRuntime is where programs run: on Temporal, or here.
@@ -186,7 +201,7 @@ func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Run
 func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Options {
 	return mcpserver.Options{
 		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars,
-		CallLimit: f.limit, By: f.by,
+		CallLimit: f.limit, By: f.by, Elicit: mcpserver.Elicit(f.elicit),
 		HowToDecide: func(id string) string {
 			return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id))
 		},
@@ -194,24 +209,23 @@ func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Option
 }
 
 func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error {
-	var authenticate mcpserver.Authenticate
-	if f.tokens != "" {
-		tokens, err := console.LoadTokens(f.tokens)
-		if err != nil {
-			return usageError{err}
-		}
-		authenticate = func(token string) (mcpserver.Caller, bool) {
-			who, ok := tokens.Find(token)
-			return mcpserver.Caller{Name: who.Name, MayDecide: who.Role == console.Approver}, ok
-		}
+	o, err := f.httpOptions()
+	if err != nil {
+		return usageError{err}
 	}
+	handler, err := mcpserver.NewHTTP(s, o)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { _ = handler.Close() }()
 	listener, err := net.Listen("tcp", f.http)
 	if err != nil {
 		return usageError{err}
 	}
-	web := &http.Server{Handler: mcpserver.Handler(s, authenticate), ReadHeaderTimeout: 10 * time.Second}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10}
 	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // streams are never idle: executions go on without them
-	fmt.Fprintf(c.err, "serving MCP at http://%s/mcp\n", listener.Addr())
+	fmt.Fprintf(c.err, "serving MCP at %s\n", f.entry(o, listener.Addr()))
 	if f.tls[0] != "" {
 		err = web.ServeTLS(listener, f.tls[0], f.tls[1])
 	} else {
@@ -221,4 +235,39 @@ func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error
 		return nil
 	}
 	return err
+}
+
+// httpOptions say who may come in: by token, or where there are none by a key.
+func (f mcpFlags) httpOptions() (o mcpserver.HTTPOptions, err error) {
+	o = mcpserver.HTTPOptions{SSE: f.sse, Site: guard.Site{Anywhere: f.tokens != ""}}
+	if f.url != "" {
+		if o.Site.Base, err = url.Parse(strings.TrimSuffix(f.url, "/")); err != nil {
+			return o, err
+		}
+	}
+	if f.tokens == "" {
+		o.Key, err = guard.NewKey()
+		return o, err
+	}
+	tokens, err := console.LoadTokens(f.tokens)
+	o.Authenticate = func(token string) (mcpserver.Caller, bool) {
+		who, ok := tokens.Find(token)
+		return mcpserver.Caller{Name: who.Name, MayRun: who.Roles.MayRun(), MayDecide: who.Roles.MayDecide()}, ok
+	}
+	return o, err
+}
+
+// entry is the address that clients are given.
+func (f mcpFlags) entry(o mcpserver.HTTPOptions, addr net.Addr) string {
+	at := "http://" + addr.String()
+	switch {
+	case f.url != "":
+		at = strings.TrimSuffix(f.url, "/")
+	case f.tls[0] != "":
+		at = "https://" + addr.String()
+	}
+	if at += "/mcp"; o.Key != "" {
+		at = o.Key.In(at)
+	}
+	return at
 }

@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -35,7 +36,7 @@ func (e *execution) approve(a signals.Approve, now int64) (act, string) {
 }
 
 func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
-	if c.phase != asking || slices.Contains(c.approvers, approver(a)) && c.approvalsNeeded > 1 && len(a.Args) == 0 {
+	if c.phase != asking || c.hasApproved(a) && c.approvalsNeeded > 1 && len(a.Args) == 0 {
 		return // an approval before it in the same message
 	}
 	d := signals.Decision{
@@ -45,7 +46,7 @@ func (e *execution) approveCall(c *call, a signals.Approve, now int64) {
 	if len(a.Args) > 0 { // whoever approved before approved other arguments
 		c.editedArgs, c.approvers = a.Args, nil
 	}
-	c.approvers, c.refused = append(c.approvers, approver(a)), ""
+	c.approvers, c.refused = append(c.approvers, c.approver(a)), ""
 	e.recordDecision(c, d)
 	if len(c.approvers) >= c.approvalsNeeded {
 		c.letGo(decided)
@@ -61,12 +62,23 @@ func (c *call) letGo(next phase) {
 	c.enter(next)
 }
 
-// approver is who decides, as far as it is known.
-func approver(a signals.Approve) string {
-	if a.AssertedBy != "" {
+// approver is who decides, as far as it is known, and as far as that counts.
+func (c *call) approver(a signals.Approve) string {
+	if a.AssertedBy != "" || c.people == signals.ApproversAuthenticated {
 		return a.AssertedBy
 	}
 	return a.By
+}
+
+// hasApproved reports whether the same person approved before.
+func (c *call) hasApproved(a signals.Approve) bool {
+	name := c.approver(a)
+	if c.people == "" {
+		return slices.Contains(c.approvers, name)
+	}
+	return slices.ContainsFunc(c.approvers, func(other string) bool {
+		return strings.EqualFold(strings.TrimSpace(other), strings.TrimSpace(name))
+	})
 }
 
 // approvable finds the calls that an approval covers, or says why it covers none.
@@ -116,15 +128,18 @@ func (c *call) refusal(a signals.Approve) string {
 			a.ArgsDigest, c.name(), c.rec.Seq, digest)
 	case c.approvalsNeeded <= 1:
 		return ""
-	case approver(a) == "":
+	case c.approver(a) == "" && c.people == signals.ApproversAuthenticated:
+		return fmt.Sprintf("%s (seq %d) needs the approval of %d people who are authenticated: approve in a console "+
+			"at which people sign in.", c.name(), c.rec.Seq, c.approvalsNeeded)
+	case c.approver(a) == "", c.people != "" && strings.TrimSpace(c.approver(a)) == "":
 		return fmt.Sprintf("%s (seq %d) needs the approval of %d people: say who approves (by).", c.name(), c.rec.Seq,
 			c.approvalsNeeded)
 	case a.Always:
 		return fmt.Sprintf("%s (seq %d) needs the approval of %d people each time: always does not go with it.",
 			c.name(), c.rec.Seq, c.approvalsNeeded)
-	case len(a.Args) == 0 && slices.Contains(c.approvers, approver(a)):
+	case len(a.Args) == 0 && c.hasApproved(a):
 		return fmt.Sprintf("%s has approved %s (seq %d) already: it needs the approval of %d different people.",
-			approver(a), c.name(), c.rec.Seq, c.approvalsNeeded)
+			c.approver(a), c.name(), c.rec.Seq, c.approvalsNeeded)
 	}
 	return ""
 }

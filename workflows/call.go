@@ -25,6 +25,7 @@ type call struct {
 	retry       signals.RetryLimits
 
 	approvalsNeeded int      // people who have to approve
+	people          string   // how they are told apart
 	approvers       []string // who have approved the arguments that it would be dispatched with
 	approved        bool     // by all of them
 	client          bool     // never made here: a client gives the result
@@ -138,7 +139,7 @@ func newGatedCall(b signals.Blocked, now int64) *call {
 			Revertable: b.Revertable,
 		},
 		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, requestedAt: now,
-		approvalsNeeded: max(1, b.Approvals), client: b.Client, askUnknown: b.AskUnknown,
+		approvalsNeeded: max(1, b.Approvals), people: b.Approvers, client: b.Client, askUnknown: b.AskUnknown,
 	}
 	if b.Retry != nil {
 		c.retry = *b.Retry

@@ -73,6 +73,40 @@ func TestPartialApprovalsStartNoPass(t *testing.T) {
 	require.Len(t, r.inputs[1].Given, 2, "both are in the log")
 }
 
+// People are counted, not spellings of their names; and where the worker says so, only those who were authenticated.
+func TestSeveralApprovalsAreOfDifferentPeople(t *testing.T) {
+	const named, authenticated = signals.ApproversNamed, signals.ApproversAuthenticated
+	for name, c := range map[string]struct {
+		how     string
+		second  signals.Approve
+		refusal string
+	}{
+		"another case":              {named, signals.Approve{By: " Ada "}, "has approved store.ask (seq 0) already"},
+		"claimed and authenticated": {named, signals.Approve{By: "x", AssertedBy: "ADA"}, "already"},
+		"no name":                   {named, signals.Approve{By: " "}, "say who approves (by)"},
+		"two people":                {named, signals.Approve{By: "bob"}, ""},
+		"a claim":                   {authenticated, signals.Approve{By: "bob"}, "people who are authenticated"},
+		"two claims of one":         {authenticated, signals.Approve{By: "bob", AssertedBy: "Ada"}, "already"},
+		"two who are authenticated": {authenticated, signals.Approve{AssertedBy: "bob"}, ""},
+		"as histories of before":    {"", signals.Approve{By: "Ada"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			two := ask(0)
+			two.Approvals, two.Approvers = 2, c.how
+			r.passes = append(r.passes, blocked(two), blocked(), ends(`1`))
+			r.update(time.Hour, signals.SignalApprove, signals.Approve{By: "ada", AssertedBy: "ada"})
+			second := r.update(2*time.Hour, signals.SignalApprove, c.second)
+			if c.refusal != "" {
+				r.update(3*time.Hour, signals.SignalApprove, signals.Approve{By: "eve", AssertedBy: "eve"})
+			}
+			require.Equal(t, signals.Completed, r.run().Status)
+			require.Equal(t, c.refusal == "", second.Accepted, second.Error)
+			require.Contains(t, second.Error, c.refusal)
+		})
+	}
+}
+
 func TestRejectAllEndsWhateverRuns(t *testing.T) {
 	r := newRig(t)
 	r.passes = append(r.passes, func(signals.PassInput) signals.PassResult {

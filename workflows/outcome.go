@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/temporal-codemode/codemode/internal/words"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -195,7 +196,7 @@ func (e *execution) details() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · pass %d · %d calls", e.status, e.passes, len(e.calls))
 	if e.end != nil && e.end.message != "" {
-		fmt.Fprintf(&b, "\n\n%s", signals.Cut(e.end.message, 1000))
+		fmt.Fprintf(&b, "\n\n%s", words.Fenced("", signals.Cut(e.end.message, 1000)))
 	}
 	list := e.actions(pendingBytes, 0)
 	if len(list) == 0 {
@@ -208,30 +209,33 @@ func (e *execution) details() string {
 			fmt.Fprintf(&b, "| … | %d more | | |\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| %d | %s.%s | %s | %s |\n", a.Seq, a.Connector, a.Method,
-			tableCell(signals.Summary(e.calls[a.Seq].dispatchArgs(), 200)),
-			time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
-		decisions.WriteString(decision(a))
+		args := signals.Summary(e.calls[a.Seq].dispatchArgs(), shownArguments)
+		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", a.Seq, words.CodeSpan(a.Connector+"."+a.Method),
+			words.CodeSpan(args), time.UnixMilli(a.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC"))
+		decisions.WriteString(decision(a, strings.HasSuffix(args, "…")))
 	}
-	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n```\n%s```\n", &decisions)
+	fmt.Fprintf(&b, "\nDecide with the update or signal named first, refuse with `reject`:\n\n%s\n",
+		words.Fenced("", decisions.String()))
 	return b.String()
 }
 
-// decision is the update that a pending call waits for.
-func decision(a signals.PendingAction) string {
+// decision is the update that a pending call waits for. Nobody approves arguments that are not shown whole.
+func decision(a signals.PendingAction, cut bool) string {
 	switch {
 	case a.Reason == signals.ReasonUnknown:
 		return fmt.Sprintf("retry    {\"seq\": %d, \"by\": \"your name\"}\n", a.Seq)
 	case a.Resolution == signals.ByClient:
 		return fmt.Sprintf("resolve  {\"seq\": %d, \"result\": null, \"by\": \"your name\"}\n", a.Seq)
 	}
+	if cut {
+		return fmt.Sprintf("call %d has more arguments than are shown here: read them in the console or in the event "+
+			"of the pass\n", a.Seq)
+	}
 	return fmt.Sprintf("approve  {\"seqs\": [%d], \"argsDigest\": %q, \"by\": \"your name\"}\n", a.Seq, a.ArgsDigest)
 }
 
-// maxDetails is how many pending calls the page lists.
-const maxDetails = 20
-
-// tableCell keeps text inside one cell of a Markdown table.
-func tableCell(text string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "`", "'").Replace(text)
-}
+// maxDetails is how many pending calls the page lists, shownArguments how many bytes of the arguments of each.
+const (
+	maxDetails     = 20
+	shownArguments = 200
+)

@@ -68,7 +68,8 @@ const defaultStartTimeout = time.Minute
 // else a [Write]. Calls carry the idempotency key and the execution id in _meta
 // as "codemode/idempotencyKey" and "codemode/executionId".
 func New(name string, opts Options) connectors.Connector {
-	c := &connector{name: name, opts: opts, redact: redact.New(mcpSecrets(opts)), stuckLimit: defaultStuckLimit}
+	c := &connector{name: name, opts: opts, redact: redact.New(mcpSecrets(opts), redact.InErrors),
+		stuckLimit: defaultStuckLimit}
 	c.link = newLink(c.connect)
 	return c
 }

@@ -514,7 +514,8 @@ func TestMCPLinkBacksOff(t *testing.T) {
 }
 
 func TestTail(t *testing.T) {
-	r := redact.New(map[string]string{"A": "s3cret", "B": "s3cret-longer", "C": "on", "D": "line one\nline two"})
+	r := redact.New(map[string]string{"A": "s3cret", "B": "s3cret-longer", "C": "on", "D": "line one\nline two"},
+		redact.InErrors)
 	assert.Equal(t, "[redacted] [redacted] on [redacted] [redacted]",
 		r.Apply("s3cret s3cret-longer on line two line one\nline two"))
 

@@ -306,6 +306,7 @@ func TestOpenAPISecretsAreHidden(t *testing.T) {
 			FullResponses: full, RawRequest: true, ExposeSpec: true,
 			Credentials: credentials,
 			Headers:     map[string]string{"X-Own": "Scheme 1234567890", "Accept-Language": "text"},
+			Secrets:     []string{"1234567890"},
 		})
 		for _, contentType = range []string{"application/json", "text/plain", "image/png", ""} {
 			for _, failing = range []bool{false, true} {
@@ -335,6 +336,21 @@ func assertHidden(t *testing.T, text, name string) {
 	} {
 		assert.NotContains(t, text, secret, name)
 	}
+}
+
+// Words of the configuration that are no credentials stay in answers, and so do credentials too short to be any.
+func TestOpenAPIResultsKeepTheirWords(t *testing.T) {
+	const answer = `{"a":"the payments team pays 12 payments","state":"open","n":"reopened","pin":"1234"}`
+	server := record(t, answerWith("application/json", answer))
+	set := verbs(t, Options{BaseURL: server.URL, FullResponses: true,
+		Headers: map[string]string{"X-Team": "payments", "X-Mode": "open", "X-Api-Key": "1234"}})
+	require.Contains(t, mustCallAPI(t, set, "do_get", `{}`), answer)
+
+	echo := record(t, answerWith("application/json", `{"key":"k-123456","cookie":"sid=abcdef","from":"variable"}`))
+	set = verbs(t, Options{BaseURL: echo.URL, Secrets: []string{"variable"},
+		Headers: map[string]string{"X-Api-Key": "k-123456", "Cookie": "sid=abcdef", "X-Team": "variable"}})
+	assert.JSONEq(t, `{"key":"[redacted]","cookie":"[redacted]","from":"[redacted]"}`,
+		mustCallAPI(t, set, "do_get", `{}`))
 }
 
 func TestOpenAPIOpenHeadersAreNotSecrets(t *testing.T) {

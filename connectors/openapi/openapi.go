@@ -25,15 +25,19 @@ type Options struct {
 	Document string
 	// Data is the document itself: JSON or YAML, OpenAPI 3.0, 3.1 or Swagger 2.0.
 	Data []byte
-	// DocumentHeaders are sent when the document is fetched from a URL. Their values are secrets.
+	// DocumentHeaders are sent when the document is fetched from a URL. Their values
+	// are secrets as those of Headers are.
 	DocumentHeaders map[string]string
 	// BaseURL is where requests go, whatever servers the document names.
 	BaseURL string
 	// ServerVariables fill the variables in the document's server URLs.
 	ServerVariables map[string]string
-	// Headers are sent with every request and win over all others. Their values
-	// are secrets, but for those that only say what is accepted.
+	// Headers are sent with every request and win over all others. The values of
+	// those whose names speak of credentials are secrets.
 	Headers map[string]string
+	// Secrets are more texts that programs and models never see, such as what
+	// other headers took from the environment.
+	Secrets []string
 	// Credentials are for the document's security schemes, by their names.
 	Credentials map[string]Credential
 	// Instructions stand instead of the document's title and description.

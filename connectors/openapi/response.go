@@ -117,9 +117,9 @@ func (s *secrets) decode(contentType string, data []byte) (any, error) {
 			return wire.TagBigInts(s.json(compact)), nil
 		}
 	case kind == web.MediaBinary, kind == web.MediaMultipart:
-		return []byte(s.text(string(data))), nil
+		return []byte(s.data(string(data))), nil
 	}
-	return rawjson.Marshal(s.text(web.DecodeText(web.CharsetOf(contentType), data)))
+	return rawjson.Marshal(s.data(web.DecodeText(web.CharsetOf(contentType), data)))
 }
 
 // full is an answer with all its parts.
@@ -144,7 +144,7 @@ func (c *apiCall) headers(header http.Header) map[string]string {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		if name != "Set-Cookie" {
 			value := strings.ToValidUTF8(strings.Join(header[name], ", "), "\uFFFD")
-			all[strings.ToLower(name)] = c.catalogue.api.secrets.text(value)
+			all[strings.ToLower(name)] = c.catalogue.api.secrets.data(value)
 		}
 	}
 	return all

@@ -16,17 +16,18 @@ import (
 // secrets hides what the operator configured, and the tokens got with it, from
 // programs. It is safe for concurrent use.
 type secrets struct {
-	mu     sync.RWMutex
-	known  map[string]string
-	redact func(text string) string
+	mu       sync.RWMutex
+	known    map[string]string
+	inErrors *redact.Redactor
+	inData   *redact.Redactor // longer ones alone: ordinary words of an answer must stay
 }
 
 func newSecrets(opts Options) *secrets {
 	s := &secrets{known: map[string]string{}}
-	s.add()
+	s.add(opts.Secrets...)
 	for _, headers := range []map[string]string{opts.Headers, opts.DocumentHeaders} {
 		for name, value := range headers {
-			if !web.PublicHeaders[strings.ToLower(name)] && !strings.HasSuffix(strings.ToLower(name), "-version") {
+			if web.Credential(name) {
 				s.add(value)
 				_, token, _ := strings.Cut(value, " ")
 				s.add(token)
@@ -65,13 +66,21 @@ func (s *secrets) add(texts ...string) {
 			s.known[form] = form
 		}
 	}
-	s.redact = redact.New(s.known).Apply
+	s.inErrors, s.inData = redact.New(s.known, redact.InErrors), redact.New(s.known, redact.InData)
 }
 
+// text takes secrets out of what is said of a call.
 func (s *secrets) text(text string) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.redact(text)
+	return s.inErrors.Apply(text)
+}
+
+// data takes secrets out of what a server answered.
+func (s *secrets) data(text string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.inData.Apply(text)
 }
 
 // hide takes secrets out of an error's text; its type is kept when it has none.
@@ -84,7 +93,7 @@ func (s *secrets) hide(err error) error {
 
 // json takes secrets out of the strings and numbers of compact JSON.
 func (s *secrets) json(raw []byte) []byte {
-	if s.text(string(raw)) == string(raw) && !bytes.Contains(raw, []byte(`\u`)) {
+	if s.data(string(raw)) == string(raw) && !bytes.Contains(raw, []byte(`\u`)) {
 		return raw
 	}
 	var out []byte
@@ -106,7 +115,7 @@ func (s *secrets) json(raw []byte) []byte {
 }
 
 func (s *secrets) scalar(raw []byte, text string) []byte {
-	if clean := s.text(text); clean != text {
+	if clean := s.data(text); clean != text {
 		return rawjson.Quote(clean)
 	}
 	return bytes.Clone(raw)

@@ -138,6 +138,9 @@ func (c *outbound) request(verb string, args json.RawMessage) (*web.Request, err
 	if at.User != nil {
 		return nil, connectors.InvalidArgumentf("url: it must not hold credentials")
 	}
+	if climbs(at) {
+		return nil, connectors.InvalidArgumentf("url: its path must not have the parts . or ..")
+	}
 	if !slices.ContainsFunc(c.hosts, func(h host) bool { return h.allows(at) }) {
 		return nil, fmt.Errorf("%s://%s is not an allowed host; allowed: %s", at.Scheme, at.Host,
 			strings.Join(c.opts.Hosts, ", "))
@@ -152,6 +155,17 @@ func (c *outbound) request(verb string, args json.RawMessage) (*web.Request, err
 	}
 	r.Body, err = outboundBody(in.Body)
 	return r, err
+}
+
+// climbs finds parts of a path that servers take out: a rule that looks at the beginning of an address would see
+// another one than the server. Some undo escapes first, and some take a backslash for a slash.
+func climbs(at *url.URL) bool {
+	path, err := url.PathUnescape(at.Path) // escaped twice, even
+	if err != nil {
+		path = at.Path
+	}
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' || r == ';' })
+	return slices.Contains(parts, ".") || slices.Contains(parts, "..")
 }
 
 // setByUs are headers that describe the connection, which is not the program's.

@@ -62,6 +62,14 @@ func (c *Converter) Use(o *client.Options) {
 	}
 }
 
+// Require refuses from now on to read what is not encrypted, so that nobody without the keys starts or decides
+// anything. Without keys it changes nothing: see Secret.
+func (c *Converter) Require() {
+	if e, ok := c.codecs[0].(*encryption); ok {
+		e.only = true
+	}
+}
+
 // Secret reports whether payloads are encrypted.
 func (c *Converter) Secret() bool { return c.secret }
 

@@ -50,6 +50,7 @@ const (
 type encryption struct {
 	newest string
 	sealed map[string]cipher.AEAD
+	only   bool // what is not encrypted is refused
 }
 
 func newEncryption(keys []Key) (*encryption, error) {
@@ -69,6 +70,10 @@ func newEncryption(keys []Key) (*encryption, error) {
 	return e, nil
 }
 
+// errClear refuses what came in clear: somebody without the keys sent it, or it is of before they were required.
+var errClear = errors.New("a payload came in clear, and encryption is required here: give " + KeysEnv +
+	" to the client that sent it, as the workers have it")
+
 func (e *encryption) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return each(payloads, func(p *commonpb.Payload) (*commonpb.Payload, error) {
 		plain, err := proto.Marshal(p)
@@ -86,6 +91,9 @@ func (e *encryption) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, 
 func (e *encryption) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return each(payloads, func(p *commonpb.Payload) (*commonpb.Payload, error) {
 		if string(p.Metadata[converter.MetadataEncoding]) != encodingEncrypted {
+			if e.only {
+				return nil, errClear
+			}
 			return p, nil
 		}
 		id := string(p.Metadata[metadataKeyID])

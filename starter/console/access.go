@@ -7,27 +7,64 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 // Role is what somebody may do.
 type Role string
 
-// The roles. Approvers see what viewers see.
+// The roles. Approvers see what viewers see. Running programs is a role of its own: runners use the doors for models,
+// and see nothing in the console.
 const (
 	Viewer   Role = "viewer"
 	Approver Role = "approver"
+	Runner   Role = "runner"
 )
+
+// Roles are all that somebody has.
+type Roles []Role
+
+// MayLook lets somebody see what runs and what waits.
+func (r Roles) MayLook() bool { return slices.Contains(r, Viewer) || r.MayDecide() }
+
+// MayDecide lets somebody approve, reject and undo.
+func (r Roles) MayDecide() bool { return slices.Contains(r, Approver) }
+
+// MayRun lets somebody run programs.
+func (r Roles) MayRun() bool { return slices.Contains(r, Runner) }
+
+// console is the role that counts in the console.
+func (r Roles) console() Role {
+	switch {
+	case r.MayDecide():
+		return Approver
+	case r.MayLook():
+		return Viewer
+	}
+	return Runner
+}
+
+func (r Roles) known() bool {
+	return len(r) > 0 && !slices.ContainsFunc(r, func(role Role) bool {
+		return role != Viewer && role != Approver && role != Runner
+	})
+}
 
 // Identity is who asks.
 type Identity struct {
-	Name string
-	Role Role
+	Name  string
+	Roles Roles
 	// Asserted says that the name was authenticated, not merely claimed.
 	Asserted bool
 }
+
+// Role is the one that counts in the console.
+func (i Identity) Role() Role { return i.Roles.console() }
 
 // Tokens are the people and programs that come in with a token of their own.
 type Tokens struct {
@@ -37,7 +74,7 @@ type Tokens struct {
 // minToken keeps tokens from being guessed.
 const minToken = 24
 
-// LoadTokens reads a tokens file: a YAML list of {name, role, token}.
+// LoadTokens reads a tokens file: a YAML list of {name, role, token}, or roles in place of a role.
 func LoadTokens(path string) (*Tokens, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -62,29 +99,33 @@ func ParseTokens(text []byte) (*Tokens, error) {
 	var list []struct {
 		Name  string `yaml:"name"`
 		Role  Role   `yaml:"role"`
+		Roles Roles  `yaml:"roles"`
 		Token string `yaml:"token"`
 	}
 	d := yaml.NewDecoder(strings.NewReader(string(text)))
 	d.KnownFields(true)
 	if d.Decode(&list) != nil {
-		return nil, errors.New("want a YAML list of {name: ada, role: viewer or approver, token: …}")
+		return nil, errors.New("want a YAML list of {name: ada, role: viewer, approver or runner, token: …}")
 	}
 	t := &Tokens{byDigest: map[[32]byte]Identity{}}
 	for n, e := range list {
+		if e.Role != "" {
+			e.Roles = append(e.Roles, e.Role)
+		}
 		digest := sha256.Sum256([]byte(e.Token))
 		_, twice := t.byDigest[digest]
 		switch {
 		case strings.TrimSpace(e.Name) == "":
 			return nil, fmt.Errorf("entry %d has no name", n+1)
-		case e.Role != Viewer && e.Role != Approver:
-			return nil, fmt.Errorf("the role of %q must be viewer or approver", e.Name)
+		case !e.Roles.known():
+			return nil, fmt.Errorf("the role of %q must be viewer, approver or runner, or roles a list of them", e.Name)
 		case len(e.Token) < minToken:
 			return nil, fmt.Errorf("the token of %q has fewer than %d characters: make one with openssl rand "+
 				"-base64 24", e.Name, minToken)
 		case twice:
 			return nil, fmt.Errorf("%q has the token of somebody else", e.Name)
 		}
-		t.byDigest[digest] = Identity{Name: e.Name, Role: e.Role, Asserted: true}
+		t.byDigest[digest] = Identity{Name: e.Name, Roles: e.Roles, Asserted: true}
 	}
 	if len(t.byDigest) == 0 {
 		return nil, errors.New("it lists nobody")
@@ -116,24 +157,16 @@ func (e Exposure) Check() error {
 		return fmt.Errorf("address %q is not host:port: %w", e.Addr, err)
 	}
 	base, err := parseBase(e.URL)
-	if err != nil || loopback(host) && (base == nil || loopback(base.Hostname())) {
+	if err != nil || guard.Loopback(host) && (base == nil || guard.Loopback(base.Hostname())) {
 		return err
 	}
 	if !e.Authenticated {
 		return fmt.Errorf("others can reach %s, so people have to be authenticated, or listen on 127.0.0.1", e.Addr)
 	}
-	if !e.TLS && (base == nil || base.Scheme != "https" && !loopback(base.Hostname())) {
+	if !e.TLS && (base == nil || base.Scheme != "https" && !guard.Loopback(base.Hostname())) {
 		return fmt.Errorf("others can reach %s, so the connection has to be encrypted: give a certificate and a "+
 			"key, or, if a proxy "+
 			"in front does that, the https:// URL that people use", e.Addr)
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

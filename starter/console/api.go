@@ -53,7 +53,8 @@ func writeJSON(v *visit, status int, document any) {
 
 func (c *Console) apiMe(v *visit) error {
 	writeJSON(v, http.StatusOK,
-		map[string]any{"name": v.who.Name, "role": v.who.Role, "authenticated": v.who.Asserted, "runtimes": c.names()})
+		map[string]any{"name": v.who.Name, "role": v.who.Role(), "authenticated": v.who.Asserted,
+			"runtimes": c.names()})
 	return nil
 }
 
@@ -148,6 +149,7 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 	one := decision{
 		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args,
 		Note:     d.Note + d.Reason,
+		Whole:    true,
 		Continue: d.Continue, Always: d.Always, Result: d.Result, By: d.By,
 	}
 	if !slices.Contains(actions, d.Action) {

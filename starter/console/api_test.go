@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -172,7 +173,7 @@ func TestRetryAndResolve(t *testing.T) {
 	digest := s.fake.items[0].ArgsDigest
 	body := fmt.Sprintf(`{"decisions":[{"action":"retry","executionId":"exec_0","seq":0,"argsDigest":%q},{"action":"resolve","executionId":"exec_0","seq":1,"result":{"a":[1]},"by":"grace"},
 		{"action":"retry","executionId":"exec_0","seq":2,"argsDigest":"stale"},{"action":"approve","executionId":"exec_0","seq":3,"argsDigest":%q,"always":true}]}`, digest, s.fake.items[3].ArgsDigest)
-	r := s.ask("POST", "/api/v1/decide", body, map[string]string{"Content-Type": "application/json"})
+	r := s.ask("POST", "/api/v1/decide", body, s.program())
 	var answer decideAnswer
 	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
 	require.Equal(t, []bool{true, true, false, true},
@@ -200,12 +201,46 @@ func TestCallsSayWhatTheyWaitFor(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(page, `data-act="approve"`))
 	require.NotContains(t, page, secret)
-	require.NotContains(t, s.ask("GET", "/api/v1/pending", "", nil).body, secret)
+	require.NotContains(t, s.ask("GET", "/api/v1/pending", "", s.program()).body, secret)
 	require.Contains(t, s.ask("GET", "/executions/default/exec_0/calls/0",
 		"", map[string]string{"Cookie": cookie}).body, `name="result"`)
 	edited := s.ask("GET", "/executions/default/exec_0/calls/2", "", map[string]string{"Cookie": cookie}).body
 	require.Contains(t, edited, "as an earlier approver edited them")
 	require.Contains(t, edited, `value="Eve"`)
+}
+
+// People approve what they see: a card that does not show all offers no approval, and none is taken from it.
+func TestACardThatShowsAPartOffersNoApproval(t *testing.T) {
+	f := newFake(3)
+	many := map[string]int{}
+	for n := range cardArguments + 1 {
+		many[fmt.Sprint("argument", n)] = n
+	}
+	wide, err := json.Marshal(many)
+	require.NoError(t, err)
+	f.items[0].Args = wide
+	f.items[1].Args = json.RawMessage(`{"text":"` + strings.Repeat("x", maxCard) + `"}`)
+	for n := range f.items {
+		f.items[n].ArgsDigest = signals.Digest(f.items[n].Args)
+	}
+	s := newSite(t, f, Options{})
+	cookie, csrf := s.enter("")
+	for _, path := range []string{"/", "/executions/default/exec_0"} {
+		page := s.ask("GET", path, "", map[string]string{"Cookie": cookie}).body
+		require.Equal(t, 2, strings.Count(page, "Look at all of it"), path)
+		offers := strings.Count(page, `data-act="approve"`) + strings.Count(page, `value="approve">Approve<`)
+		require.Equal(t, 1, offers, path)
+	}
+	approve := func(more url.Values, items ...string) string {
+		form := url.Values{"csrf": {csrf}, "action": {"approve"}, "item": items}
+		maps.Copy(form, more)
+		return s.form(cookie, form, nil).body
+	}
+	require.Contains(t, approve(nil, s.key(0), s.key(1), s.key(2)), "Not all of its arguments were shown")
+	require.Len(t, f.approved, 1)
+	require.Equal(t, []int{2}, f.approved[0].Seqs)
+	approve(url.Values{"whole": {"1"}}, s.key(0))
+	require.Len(t, f.approved, 2, "from the page that shows all")
 }
 
 func TestEventsTellOfEachCall(t *testing.T) {
@@ -278,7 +313,7 @@ func TestInboxTellsWhatIsWrong(t *testing.T) {
 	require.Contains(t, r.body, "may be out of date")
 	require.Contains(t, r.body, "no worker polls &lt;b&gt;")
 	require.Contains(t, r.body, "customer 0", "what is known stays")
-	require.Contains(t, s.ask("GET", "/api/v1/pending", "", nil).body, `"problems":[{"runtime":"default"`)
+	require.Contains(t, s.ask("GET", "/api/v1/pending", "", s.program()).body, `"problems":[{"runtime":"default"`)
 	require.Equal(t, http.StatusBadGateway, s.ask("GET", "/executions", "", map[string]string{"Cookie": cookie}).status)
 }
 

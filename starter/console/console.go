@@ -14,6 +14,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 // Client is what the console asks of a runtime; *codemode.Client is one.
@@ -50,12 +51,16 @@ func Serve(c *codemode.Client) Runtime {
 	return Runtime{Name: c.Runtime(), Client: c, Inbox: c.NewInbox()}
 }
 
-// Options of a console. The zero value but for the runtimes is for this machine alone: nobody is authenticated.
+// Options of a console. The zero value but for the runtimes is for this machine alone: nobody is authenticated, and
+// who has the key may decide.
 type Options struct {
 	Runtimes []Runtime
-	// Tokens and OIDC say who may come in. With neither everybody who reaches the console may decide.
+	// Tokens and OIDC say who may come in. With neither everybody may decide who has the key.
 	Tokens *Tokens
 	OIDC   *OIDC
+	// Key is part of the address with which people come in where there are neither tokens nor OIDC. Empty: the one of
+	// the environment, else a new one, which the console then has here.
+	Key guard.Key
 	// User is the name that decisions carry, as a claim, where nobody is authenticated.
 	User string
 	// URL is the console's address as people and webhook receivers see it; empty is the address they came by.
@@ -78,6 +83,7 @@ type Console struct {
 	inbox    *inbox
 	sessions *sessions
 	logins   *limiter
+	checking chan struct{} // a place for an ID token from where guesses come
 	streams  chan struct{}
 	handler  http.Handler
 }
@@ -90,9 +96,10 @@ func New(o Options) (*Console, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.Every = cmp.Or(o.Every, time.Second)
 	c := &Console{
-		Options: o, runtimes: map[string]Runtime{}, inbox: newInbox(), sessions: newSessions(), logins: newLimiter(),
-		streams: make(chan struct{}, maxStreams),
+		Options: o, runtimes: map[string]Runtime{}, inbox: newInbox(), logins: newLimiter(),
+		streams: make(chan struct{}, maxStreams), checking: make(chan struct{}, 1),
 	}
+	c.sessions = newSessions(c.secure)
 	if len(o.Runtimes) == 0 {
 		return nil, errors.New("the console needs a runtime to serve")
 	}
@@ -105,6 +112,11 @@ func New(o Options) (*Console, error) {
 	var err error
 	if c.base, err = parseBase(o.URL); err != nil {
 		return nil, err
+	}
+	if c.open() && c.Key == "" {
+		if c.Key, err = guard.NewKey(); err != nil {
+			return nil, err
+		}
 	}
 	c.handler = c.routes()
 	return c, nil
@@ -122,8 +134,24 @@ func parseBase(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// open says that nobody is authenticated.
+// open says that nobody is authenticated: who has the key comes in.
 func (c *Console) open() bool { return c.Tokens == nil && c.OIDC == nil }
+
+// Entry is the address with which people come in, where the console is served at the given one.
+func (c *Console) Entry(address string) string {
+	if !c.open() {
+		return address
+	}
+	return c.Key.In(address + "/")
+}
+
+// whose tells who has a token, or the key.
+func (c *Console) whose(token string) (Identity, bool) {
+	if c.open() {
+		return Identity{Name: c.User, Roles: Roles{Approver}}, c.Key.Is(token)
+	}
+	return c.Tokens.Find(token)
+}
 
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 

@@ -34,6 +34,7 @@ type decision struct {
 	Note     string
 	Continue bool // after a rejection the program goes on
 	By       string
+	Whole    bool // all arguments were to be seen where it was taken
 }
 
 // result tells what became of a decision.
@@ -168,6 +169,9 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 // here.
 func (c *Console) message(ctx context.Context, r Runtime, d decision, by, asserted string) (signals.Message, error) {
 	if d.Action == actionApprove {
+		if err := c.seenWhole(ctx, r, d); err != nil {
+			return nil, err
+		}
 		args, err := c.unmask(ctx, r, d)
 		return signals.Approve{
 			Seqs: []int{d.Seq}, ArgsDigest: d.Digest, Args: args, Always: d.Always, By: by, AssertedBy: asserted,
@@ -186,6 +190,25 @@ func (c *Console) message(ctx context.Context, r Runtime, d decision, by, assert
 		return signals.Resolve{Seq: d.Seq, Result: d.Result, By: by, AssertedBy: asserted, Note: d.Note}, nil
 	}
 	return nil, badRequest("%q is no action: use one of %v", d.Action, actions)
+}
+
+// seenWhole refuses an approval from a page that did not show all that it would approve.
+func (c *Console) seenWhole(ctx context.Context, r Runtime, d decision) error {
+	if d.Whole {
+		return nil
+	}
+	item, ok := c.inbox.find(d.key)
+	if !ok {
+		a, err := c.pendingCall(ctx, r, d.key)
+		if err != nil {
+			return err
+		}
+		item.PendingAction = a
+	}
+	if newCard(item).Partial() {
+		return failed(http.StatusConflict, "Not all of its arguments were shown: open the call and approve it there.")
+	}
+	return nil
 }
 
 func refusal(accepted bool, message string, err error) error {

@@ -221,21 +221,25 @@ func (s *site) ask(method, path, body string, header map[string]string) reply {
 
 var csrfPattern = regexp.MustCompile(`name="csrf" content="([^"]+)"`)
 
-// enter signs in and gives the cookie and the session's token.
+// enter signs in, with the key where no token is given, and gives the cookie and the session's token.
 func (s *site) enter(token string) (cookie, csrf string) {
 	s.t.Helper()
-	if token != "" {
-		in := s.ask("POST", "/login", url.Values{"token": {token}, "next": {"/"}}.Encode(),
-			map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
-		require.Equal(s.t, http.StatusSeeOther, in.status, in.body)
-		cookie = strings.SplitN(in.header.Get("Set-Cookie"), ";", 2)[0]
-	} else {
-		cookie = strings.SplitN(s.ask("GET", "/", "", nil).header.Get("Set-Cookie"), ";", 2)[0]
+	if token == "" {
+		token = string(s.console.Key)
 	}
+	in := s.ask("POST", "/login", url.Values{"token": {token}, "next": {"/"}}.Encode(),
+		map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+	require.Equal(s.t, http.StatusSeeOther, in.status, in.body)
+	cookie = strings.SplitN(in.header.Get("Set-Cookie"), ";", 2)[0]
 	page := s.ask("GET", "/", "", map[string]string{"Cookie": cookie})
 	found := csrfPattern.FindStringSubmatch(page.body)
 	require.NotNil(s.t, found, page.body)
 	return cookie, found[1]
+}
+
+// program is what a program sends that has the key.
+func (s *site) program() map[string]string {
+	return map[string]string{"Authorization": "Bearer " + string(s.console.Key), "Content-Type": "application/json"}
 }
 
 func (s *site) key(n int) string { return keyOf(s.fake.items[n]).String() }

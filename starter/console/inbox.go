@@ -109,6 +109,18 @@ type snapshot struct {
 
 type problem struct{ Runtime, Error string }
 
+// find gives one call that waits, if it is known.
+func (i *inbox) find(k key) (codemode.InboxItem, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	items := i.of(k.Runtime).items
+	at := slices.IndexFunc(items, func(item codemode.InboxItem) bool { return keyOf(item) == k })
+	if at < 0 {
+		return codemode.InboxItem{}, false
+	}
+	return items[at], true
+}
+
 func (i *inbox) snapshot(runtimes []string) snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -10,11 +10,12 @@ type loginView struct {
 	Next   string
 	Error  string
 	Tokens bool
+	Key    bool // in place of a token
 	OIDC   bool
 }
 
 func (c *Console) loginPage(v *visit) error {
-	if c.open() || c.sessions.find(v.r, time.Now()) != nil {
+	if c.sessions.find(v.r, time.Now()) != nil {
 		http.Redirect(v.w, v.r, nextPage(v.r.FormValue("next")), http.StatusSeeOther)
 		return nil
 	}
@@ -23,27 +24,27 @@ func (c *Console) loginPage(v *visit) error {
 
 func (c *Console) showLogin(v *visit, status int, message string) error {
 	return c.show(v, status, "login", "Sign in", loginView{
-		Next: nextPage(v.r.FormValue("next")), Error: message, Tokens: c.Tokens != nil, OIDC: c.OIDC != nil,
+		Next: nextPage(v.r.FormValue("next")), Error: message, Tokens: c.Tokens != nil || c.open(),
+		Key: c.open(), OIDC: c.OIDC != nil,
 	})
 }
 
 // login takes a token of the tokens file.
 func (c *Console) login(v *visit) error {
-	if c.Tokens == nil {
+	if c.Tokens == nil && !c.open() {
 		return notFound("There are no tokens here.")
 	}
-	address, now := remote(v.r), time.Now()
-	if c.logins.blocked(address, now) {
+	if who, ok := c.whose(strings.TrimSpace(v.r.PostFormValue("token"))); ok {
+		c.enter(v, who, v.r.PostFormValue("next"))
+		return nil
+	}
+	address := remote(v.r)
+	if c.logins.blocked(address, time.Now()) {
 		v.w.Header().Set("Retry-After", "60")
 		return c.showLogin(v, http.StatusTooManyRequests, "Too many tokens that are not known here: wait a minute.")
 	}
-	who, ok := c.Tokens.Find(strings.TrimSpace(v.r.PostFormValue("token")))
-	if !ok {
-		c.logins.failed(address)
-		return c.showLogin(v, http.StatusUnauthorized, "This token is not known here.")
-	}
-	c.enter(v, who, v.r.PostFormValue("next"))
-	return nil
+	c.logins.failed(address)
+	return c.showLogin(v, http.StatusUnauthorized, "This token is not known here.")
 }
 
 // enter begins a session, a new one whatever cookie the browser had.

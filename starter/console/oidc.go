@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -19,8 +20,8 @@ type OIDCOptions struct {
 	Issuer, ClientID, ClientSecret string
 	// URL is the console's address; the provider must know URL + "/login/callback".
 	URL string
-	// Approvers and Viewers are values of the claims groups, roles or email, or "*" for everybody who can sign in.
-	// Nobody else comes in.
+	// Approvers and Viewers are values of claims, such as group:finance, role:auditor or email:ada@example.com, or "*"
+	// for everybody who can sign in. Nobody else comes in.
 	Approvers, Viewers []string
 }
 
@@ -40,6 +41,9 @@ func NewOIDC(ctx context.Context, o OIDCOptions) (*OIDC, error) {
 		return nil, errors.New(
 			`OIDC needs to know who may come in: name approvers or viewers by group, role or email, or "*"`)
 	}
+	if err := checkHolders(append(slices.Clone(o.Approvers), o.Viewers...)); err != nil {
+		return nil, err
+	}
 	if _, err := parseBase(o.URL); err != nil {
 		return nil, err
 	}
@@ -54,6 +58,18 @@ func NewOIDC(ctx context.Context, o OIDCOptions) (*OIDC, error) {
 			RedirectURL: o.URL + "/login/callback", Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
 		},
 	}, nil
+}
+
+// checkHolders wants each value to say which claim it is of: else who may name a group at the provider could give it
+// the address of somebody else.
+func checkHolders(list []string) error {
+	for _, value := range list {
+		claim, name, _ := strings.Cut(value, ":")
+		if value != "*" && (name == "" || !slices.Contains([]string{"group", "role", "email"}, claim)) {
+			return fmt.Errorf("say what %q is: group:%s, role:%s or email:%s", value, value, value, value)
+		}
+	}
+	return nil
 }
 
 // claims are what an ID token says of a person.
@@ -93,19 +109,25 @@ func (o *OIDC) admit(c claims) (Identity, error) {
 	if c.User != "" {
 		who.Name = fmt.Sprintf("%s [%s]", c.User, c.Subject)
 	}
-	holds := append(append([]string{"*"}, c.Groups...), c.Roles...)
+	holds := []string{"*"}
+	for _, group := range c.Groups {
+		holds = append(holds, "group:"+group)
+	}
+	for _, role := range c.Roles {
+		holds = append(holds, "role:"+role)
+	}
 	if c.Verified && c.Email != "" {
 		who.Name = c.Email
-		holds = append(holds, c.Email)
+		holds = append(holds, "email:"+c.Email)
 	}
 	has := func(wanted []string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(holds, w) })
 	}
 	switch {
 	case has(o.options.Approvers):
-		who.Role = Approver
+		who.Roles = Roles{Approver}
 	case has(o.options.Viewers):
-		who.Role = Viewer
+		who.Roles = Roles{Viewer}
 	default:
 		return Identity{}, forbidden("%s is known to the provider but has no role here.", who.Name)
 	}

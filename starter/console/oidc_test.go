@@ -88,7 +88,8 @@ func (p *provider) token(t *testing.T, more map[string]any) string {
 func (p *provider) site(t *testing.T) *site {
 	o, err := NewOIDC(context.Background(), OIDCOptions{
 		Issuer: p.URL, ClientID: "console", ClientSecret: "s", URL: "http://localhost:8234",
-		Approvers: []string{"release", "boss@example.com"}, Viewers: []string{"staff"},
+		Approvers: []string{"group:release", "email:boss@example.com"},
+		Viewers:   []string{"group:staff", "role:staff"},
 	})
 	require.NoError(t, err)
 	return newSite(t, newFake(2), Options{OIDC: o})
@@ -158,22 +159,23 @@ func TestOIDCSignIn(t *testing.T) {
 }
 
 func TestOIDCRoles(t *testing.T) {
-	o := &OIDC{options: OIDCOptions{Approvers: []string{"release", "boss@example.com"}, Viewers: []string{"staff"}}}
+	o := &OIDC{options: OIDCOptions{Approvers: []string{"group:release", "email:boss@example.com"},
+		Viewers: []string{"group:staff", "role:staff"}}}
 	for name, c := range map[string]struct {
 		says claims
 		want Identity
 	}{
 		"a group": {claims{Subject: "u0", User: "ann", Groups: []string{"release"}},
-			Identity{"ann [u0]", Approver, true}},
-		"a role": {claims{Subject: "u1", Roles: []string{"staff"}}, Identity{"u1", Viewer, true}},
+			Identity{"ann [u0]", Roles{Approver}, true}},
+		"a role": {claims{Subject: "u1", Roles: []string{"staff"}}, Identity{"u1", Roles{Viewer}, true}},
 		"both": {claims{Email: "x@y", Verified: true, User: "x",
-			Groups: []string{"staff", "release"}}, Identity{"x@y", Approver, true}},
+			Groups: []string{"staff", "release"}}, Identity{"x@y", Roles{Approver}, true}},
 		"a verified address": {claims{Email: "boss@example.com", Verified: true},
-			Identity{"boss@example.com", Approver, true}},
+			Identity{"boss@example.com", Roles{Approver}, true}},
 		"an address not verified": {claims{Subject: "u2", Email: "boss@example.com", Groups: []string{"staff"}},
-			Identity{"u2", Viewer, true}},
+			Identity{"u2", Roles{Viewer}, true}},
 		"a user name like an address": {claims{Subject: "u3", User: "boss@example.com", Groups: []string{"staff"}},
-			Identity{"boss@example.com [u3]", Viewer, true}},
+			Identity{"boss@example.com [u3]", Roles{Viewer}, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			who, err := o.admit(c.says)
@@ -182,13 +184,14 @@ func TestOIDCRoles(t *testing.T) {
 		})
 	}
 	for _, says := range []claims{{Subject: "u"}, {Email: "boss@example.com"}, {User: "release"},
-		{Groups: []string{"Release", ""}}} {
+		{Groups: []string{"Release", ""}}, {Roles: []string{"release"}},
+		{Groups: []string{"boss@example.com", "email:boss@example.com"}, Roles: []string{"group:release"}}} {
 		_, err := o.admit(says)
 		require.ErrorContains(t, err, "no role here")
 	}
 	who, err := (&OIDC{options: OIDCOptions{Viewers: []string{"*"}}}).admit(claims{Subject: "u"})
 	require.NoError(t, err)
-	require.Equal(t, Viewer, who.Role)
+	require.Equal(t, Roles{Viewer}, who.Roles)
 }
 
 func TestOIDCTokensForTheAPI(t *testing.T) {
@@ -201,6 +204,12 @@ func TestOIDCTokensForTheAPI(t *testing.T) {
 	s.console.logins = newLimiter()
 	good := p.token(t, nil)
 	require.Equal(t, http.StatusOK, ask(good).status)
+	for range maxFailures + 1 {
+		ask("guess")
+	}
+	require.Equal(t, http.StatusTooManyRequests, ask("guess").status)
+	require.Equal(t, http.StatusOK, ask(good).status, "guesses lock nobody out who has a token")
+	s.console.logins = newLimiter()
 	parts := strings.Split(good, ".")
 	for name, token := range map[string]string{
 		"for another client": p.token(t, map[string]any{"aud": "other"}),
@@ -212,7 +221,9 @@ func TestOIDCTokensForTheAPI(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, ask(token).status, name)
 	}
 	for _, o := range []OIDCOptions{{Issuer: p.URL}, {Issuer: p.URL, ClientID: "c", URL: "http://localhost"},
-		{Issuer: p.URL + "/x", ClientID: "c", URL: "http://localhost", Viewers: []string{"*"}}} {
+		{Issuer: p.URL + "/x", ClientID: "c", URL: "http://localhost", Viewers: []string{"*"}},
+		{Issuer: p.URL, ClientID: "c", URL: "http://localhost", Viewers: []string{"staff"}},
+		{Issuer: p.URL, ClientID: "c", URL: "http://localhost", Approvers: []string{"group:"}}} {
 		_, err := NewOIDC(context.Background(), o)
 		require.Error(t, err)
 	}

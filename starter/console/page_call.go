@@ -48,7 +48,7 @@ func (c *Console) callPage(v *visit) error {
 	}
 	view := c.callView(v, r, item)
 	// Who decides may ask to see what is masked; that they did is on record.
-	if v.r.URL.Query().Get("reveal") != "" && v.who.Role == Approver {
+	if v.r.URL.Query().Get("reveal") != "" && v.who.Roles.MayDecide() {
 		c.Log.Info("masked values shown", "runtime", r.Name, "execution", item.ExecutionID, "seq", item.Seq,
 			"to", v.who.Name)
 		view.Reveal, view.Revealed = true, []argument{{value: show(item.Current())}}

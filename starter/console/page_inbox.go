@@ -130,6 +130,11 @@ func (c card) Asks() string {
 	return "approval"
 }
 
+// Partial says that the card does not show all the arguments: then it does not offer to approve them.
+func (c card) Partial() bool {
+	return c.Size > 0 || c.More > 0 || c.Omitted || slices.ContainsFunc(c.Args, func(a argument) bool { return a.Cut })
+}
+
 // Print changes with what the card shows.
 func (c card) Print() string { return fmt.Sprint(c.Refused, c.Reason, c.ApprovedBy) }
 

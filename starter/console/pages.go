@@ -73,7 +73,7 @@ func (c *Console) show(v *visit, status int, name, title string, data any) error
 
 // render renders one template of a page.
 func (c *Console) render(v *visit, status int, name, part, title string, data any) error {
-	p := page{Title: title, Who: v.who, Open: c.open(), CanDecide: v.who.Role == Approver, Data: data,
+	p := page{Title: title, Who: v.who, Open: c.open(), CanDecide: v.who.Roles.MayDecide(), Data: data,
 		Here: strings.SplitN(strings.TrimPrefix(v.r.URL.Path, "/"), "/", 2)[0]}
 	if v.session != nil {
 		p.CSRF, p.In = v.session.csrf, true
@@ -119,7 +119,7 @@ func (c *Console) decideForm(v *visit) error {
 			return err
 		}
 		d := decision{Action: v.r.PostForm.Get("action"), key: k, Note: v.r.PostForm.Get("note"),
-			Continue: v.r.PostForm.Get("continue") != ""}
+			Continue: v.r.PostForm.Get("continue") != "", Whole: v.r.PostForm.Get("whole") != ""}
 		if args := v.r.PostForm.Get("args"); args != "" {
 			d.Args = json.RawMessage(args)
 		}

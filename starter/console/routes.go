@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 //go:embed static
@@ -107,19 +109,16 @@ func (c *Console) checkHost(r *http.Request) bool {
 	if !c.open() {
 		return true
 	}
-	host := r.Host
-	if name, _, err := net.SplitHostPort(r.Host); err == nil {
-		host = name
-	}
-	return loopback(strings.Trim(host, "[]")) || c.base != nil && strings.EqualFold(host, c.base.Hostname())
+	return guard.Site{Base: c.base}.CheckHost(r) == nil
 }
 
 // page serves people: who has no session is asked to come in.
 func (c *Console) page(role Role, a answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r, session: c.sessions.find(r, time.Now())}
-		if v.session == nil && c.open() && r.Method == http.MethodGet {
-			v.session = c.welcome(v)
+		if who, ok := c.withKey(r); ok {
+			c.enter(v, who, guard.WithoutKey(r.URL))
+			return
 		}
 		if v.session == nil {
 			c.sendToLogin(v)
@@ -136,13 +135,12 @@ func (c *Console) page(role Role, a answer) http.Handler {
 	})
 }
 
-// welcome lets somebody in where nobody is authenticated.
-func (c *Console) welcome(v *visit) *session {
-	id := c.sessions.begin(Identity{Name: c.User, Role: Approver}, time.Now())
-	c.setCookie(v.w, v.r, id)
-	c.sessions.mu.Lock()
-	defer c.sessions.mu.Unlock()
-	return c.sessions.byID[id]
+// withKey tells who comes by the address with the key. It is taken out of the address at once, and a cookie is left.
+func (c *Console) withKey(r *http.Request) (Identity, bool) {
+	if !c.open() || r.Method != http.MethodGet || !r.URL.Query().Has(guard.Parameter) {
+		return Identity{}, false
+	}
+	return c.whose(r.URL.Query().Get(guard.Parameter))
 }
 
 func (c *Console) sendToLogin(v *visit) {
@@ -160,7 +158,10 @@ func (c *Console) admit(v *visit, role Role) error {
 	if changes && v.session != nil && v.session.crossSite(v.r) {
 		return forbidden("The form is out of date: reload the page and try again.")
 	}
-	if role == Approver && v.who.Role != Approver {
+	switch {
+	case !v.who.Roles.MayLook():
+		return forbidden("%s may run programs but not look at them here.", v.who.Name)
+	case role == Approver && !v.who.Roles.MayDecide():
 		return forbidden("%s may look but not decide.", v.who.Name)
 	}
 	return nil
@@ -199,10 +200,6 @@ func (c *Console) identify(v *visit) error {
 			v.who = v.session.who
 			return nil
 		}
-		if c.open() {
-			v.who = Identity{Name: c.User, Role: Approver}
-			return nil
-		}
 		return failed(http.StatusUnauthorized, "send Authorization: Bearer TOKEN")
 	}
 	who, err := c.bearer(v.r, token)
@@ -210,22 +207,37 @@ func (c *Console) identify(v *visit) error {
 	return err
 }
 
-// bearer tells whose token it is, of the tokens file or an ID token of the OIDC issuer.
+// bearer tells whose token it is, of the tokens file or an ID token of the OIDC issuer. Guesses are slowed down, not
+// tokens that are right: behind a proxy all people share one address.
 func (c *Console) bearer(r *http.Request, token string) (Identity, error) {
-	address := remote(r)
-	if c.logins.blocked(address, time.Now()) {
-		return Identity{}, tooMany()
-	}
-	if who, ok := c.Tokens.Find(token); ok {
+	if who, ok := c.whose(token); ok {
 		return who, nil
 	}
+	address := remote(r)
+	guessed := c.logins.blocked(address, time.Now())
 	if c.OIDC != nil {
-		if who, err := c.OIDC.identify(r.Context(), token); err == nil {
+		if who, err := c.idToken(r.Context(), token, guessed); err == nil {
 			return who, nil
 		}
 	}
+	if guessed {
+		return Identity{}, tooMany()
+	}
 	c.logins.failed(address)
 	return Identity{}, failed(http.StatusUnauthorized, "this token is not known here")
+}
+
+// idToken checks an ID token, which costs more than to look one up. Those from where guesses come wait for each other.
+func (c *Console) idToken(ctx context.Context, token string, guessed bool) (Identity, error) {
+	if guessed {
+		select {
+		case c.checking <- struct{}{}:
+			defer func() { <-c.checking }()
+		case <-ctx.Done():
+			return Identity{}, ctx.Err()
+		}
+	}
+	return c.OIDC.identify(ctx, token)
 }
 
 func tooMany() error {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 func TestExposure(t *testing.T) {
@@ -50,7 +54,7 @@ func TestTokensFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"- {name: a, role: viewer, token: short}":                        "fewer than 24",
 		"- {role: viewer, token: " + viewerToken + "}":                   "no name",
-		"- {name: a, role: admin, token: " + viewerToken + "}":           "must be viewer or approver",
+		"- {name: a, role: admin, token: " + viewerToken + "}":           "must be viewer, approver or runner",
 		"- {name: a, role: viewer, token: " + viewerToken + ", more: 1}": "want a YAML list",
 		"{":  "want a YAML list",
 		"[]": "lists nobody",
@@ -110,6 +114,30 @@ func TestViewersDoNotDecide(t *testing.T) {
 	require.Empty(t, s.fake.approved)
 }
 
+// Running programs is no right to see what others run.
+func TestRunnersSeeNothing(t *testing.T) {
+	list, err := ParseTokens([]byte("- {name: bot, role: runner, token: " + viewerToken + "}\n" +
+		"- {name: ada, roles: [runner, viewer], token: " + approverToken + "}"))
+	require.NoError(t, err)
+	s := newSite(t, newFake(4), Options{Tokens: list})
+	in := s.ask("POST", "/login", "token="+viewerToken,
+		map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+	cookie := strings.SplitN(in.header.Get("Set-Cookie"), ";", 2)[0]
+	for _, path := range pages {
+		r := s.ask("GET", path, "", map[string]string{"Cookie": cookie})
+		require.Equal(t, http.StatusForbidden, r.status, path)
+		require.NotContains(t, r.body, "customer")
+	}
+	for _, route := range s.console.apiRoutes() {
+		method, path, _ := strings.Cut(route.pattern, " ")
+		r := s.ask(method, strings.Replace(path, "{id}", "exec_0", 1), "{}",
+			map[string]string{"Authorization": "Bearer " + viewerToken, "Content-Type": "application/json"})
+		require.Equal(t, http.StatusForbidden, r.status, path)
+	}
+	r := s.ask("GET", "/api/v1/me", "", map[string]string{"Authorization": "Bearer " + approverToken})
+	require.Contains(t, r.body, `"role":"viewer"`)
+}
+
 func TestForgedRequestsAreRefused(t *testing.T) {
 	for _, o := range []Options{{}, {Tokens: tokens(t)}} {
 		s := newSite(t, newFake(4), o)
@@ -157,9 +185,57 @@ func TestAnOpenConsoleAnswersOnlyToThisMachinesNames(t *testing.T) {
 		"evil.example": 421, "evil.example:80": 421, "127.0.0.1.evil.example": 421, "localhost": 200,
 		"LOCALHOST:8234": 200, "127.0.0.1:1": 200, "[::1]:1": 200,
 	} {
-		require.Equal(t, want, s.ask("GET", "/", "", map[string]string{"Host": host}).status, host)
-		require.Equal(t, want, s.ask("GET", "/api/v1/pending", "", map[string]string{"Host": host}).status, host)
+		asks := s.program()
+		asks["Host"] = host
+		require.Equal(t, want, s.ask("GET", "/login", "", asks).status, host)
+		require.Equal(t, want, s.ask("GET", "/api/v1/pending", "", asks).status, host)
 	}
+}
+
+// A sandboxed program with a tool that sends HTTP or drives a browser on this machine is a stranger, although it knows
+// what it waits for: nobody but who started the console has the key.
+func TestAnOpenConsoleWantsItsKey(t *testing.T) {
+	s := newSite(t, newFake(4), Options{})
+	require.Equal(t, "http://127.0.0.1:1/?key="+string(s.console.Key), s.console.Entry("http://127.0.0.1:1"))
+	approval := fmt.Sprintf(`{"decisions":[{"action":"approve","executionId":"exec_0","seq":0,"argsDigest":%q}]}`,
+		s.fake.items[0].ArgsDigest)
+	for _, header := range []map[string]string{nil, {"Authorization": "Bearer guess"}, {"Cookie": cookieName + "=x"}} {
+		all := map[string]string{"Content-Type": "application/json"}
+		maps.Copy(all, header)
+		require.Equal(t, 401, s.ask("POST", "/api/v1/decide", approval, all).status, "%v", header)
+		require.Equal(t, 401, s.ask("GET", "/api/v1/pending", "", all).status)
+		for _, path := range append([]string{"/?key=guess", "/inbox?key="}, pages...) {
+			r := s.ask("GET", path, "", all)
+			require.Equal(t, 303, r.status, path)
+			require.Empty(t, r.header.Get("Set-Cookie"))
+		}
+	}
+	require.Contains(t, s.ask("GET", "/login", "", nil).body, "that <code>starter console</code> printed")
+	require.Empty(t, s.fake.approved)
+
+	in := s.ask("GET", "/executions?status=paused&key="+string(s.console.Key), "", nil)
+	require.Equal(t, 303, in.status)
+	require.Equal(t, "/executions?status=paused", in.header.Get("Location"), "the key is out of the address at once")
+	cookie := strings.SplitN(in.header.Get("Set-Cookie"), ";", 2)[0]
+	require.Equal(t, 200, s.ask("GET", "/", "", map[string]string{"Cookie": cookie}).status, "and the cookie is enough")
+	require.Equal(t, 200, s.ask("POST", "/api/v1/decide", approval, s.program()).status)
+	require.Equal(t, []string{"", "local user"}, []string{s.fake.approved[0].AssertedBy, s.fake.approved[0].By},
+		"who has the key is somebody, nobody in particular")
+
+	other := newSite(t, newFake(1), Options{Tokens: tokens(t)})
+	require.Equal(t, "http://x", other.console.Entry("http://x"))
+	require.Equal(t, 401, other.ask("GET", "/api/v1/pending", "", s.program()).status,
+		"where people sign in there is no key")
+}
+
+func TestTheKeyMayComeByTheEnvironment(t *testing.T) {
+	t.Setenv(guard.KeyVariable, "a key of one's own, long enough")
+	c, err := New(Options{Runtimes: []Runtime{{Name: "default"}}})
+	require.NoError(t, err)
+	require.Equal(t, "http://x/?key=a+key+of+one%27s+own%2C+long+enough", c.Entry("http://x"))
+	t.Setenv(guard.KeyVariable, "short")
+	_, err = New(Options{Runtimes: []Runtime{{Name: "default"}}})
+	require.ErrorContains(t, err, "CODEMODE_KEY has fewer than 24 characters")
 }
 
 func TestGuessingIsSlowedDown(t *testing.T) {
@@ -168,10 +244,14 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	for range maxFailures {
 		require.Equal(t, http.StatusUnauthorized, s.ask("POST", "/login", "token=guess", form).status)
 	}
-	r := s.ask("POST", "/login", "token="+approverToken, form)
+	r := s.ask("POST", "/login", "token=guess", form)
 	require.Equal(t, http.StatusTooManyRequests, r.status)
 	require.Equal(t, "60", r.header.Get("Retry-After"))
 	require.Equal(t, http.StatusTooManyRequests,
+		s.ask("GET", "/api/v1/me", "", map[string]string{"Authorization": "Bearer guess"}).status)
+	require.Equal(t, http.StatusSeeOther, s.ask("POST", "/login", "token="+approverToken, form).status,
+		"guesses lock nobody out who has a token")
+	require.Equal(t, http.StatusOK,
 		s.ask("GET", "/api/v1/me", "", map[string]string{"Authorization": "Bearer " + approverToken}).status)
 	now := time.Now()
 	require.True(t, s.console.logins.blocked("127.0.0.1", now))
@@ -198,6 +278,10 @@ func TestHeadersAndCookies(t *testing.T) {
 	}
 	cookie := s.ask("POST", "/login", "token="+approverToken,
 		map[string]string{"Content-Type": "application/x-www-form-urlencoded"}).header.Get("Set-Cookie")
+	require.True(t, strings.HasPrefix(cookie, "__Host-"+cookieName+"="), "no neighbouring domain can plant it")
+	_, id, _ := strings.Cut(strings.SplitN(cookie, ";", 2)[0], "=")
+	planted := map[string]string{"Cookie": cookieName + "=" + id}
+	require.Equal(t, http.StatusSeeOther, s.ask("GET", "/", "", planted).status)
 	for _, want := range []string{"HttpOnly", "Secure", "SameSite=Lax", "Path=/"} {
 		require.Contains(t, cookie, want)
 	}

@@ -19,6 +19,8 @@ type session struct {
 type sessions struct {
 	mu   sync.Mutex
 	byID map[string]*session
+	// secure reports whether a request came by TLS, to us or to a proxy in front.
+	secure func(r *http.Request) bool
 }
 
 const (
@@ -27,7 +29,9 @@ const (
 	maxSessions   = 2_000
 )
 
-func newSessions() *sessions { return &sessions{byID: map[string]*session{}} }
+func newSessions(secure func(r *http.Request) bool) *sessions {
+	return &sessions{byID: map[string]*session{}, secure: secure}
+}
 
 // begin makes a session and gives its id. Where there are too many the oldest goes.
 func (s *sessions) begin(who Identity, now time.Time) string {
@@ -49,14 +53,28 @@ func (s *sessions) begin(who Identity, now time.Time) string {
 	return id
 }
 
-func (s *sessions) find(r *http.Request, now time.Time) *session {
-	cookie, err := r.Cookie(cookieName)
+// sessionID is what the cookie says.
+func (s *sessions) sessionID(r *http.Request) string {
+	cookie, err := r.Cookie(s.cookie(r))
 	if err != nil {
-		return nil
+		return ""
 	}
+	return cookie.Value
+}
+
+// cookie is the name of a request's cookie. Over TLS it is one that no neighbouring domain can give a cookie.
+func (s *sessions) cookie(r *http.Request) string {
+	if s.secure(r) {
+		return "__Host-" + cookieName
+	}
+	return cookieName
+}
+
+func (s *sessions) find(r *http.Request, now time.Time) *session {
+	id := s.sessionID(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.byID[cookie.Value]
+	found := s.byID[id]
 	if found == nil || now.After(found.expires) {
 		return nil
 	}
@@ -64,11 +82,9 @@ func (s *sessions) find(r *http.Request, now time.Time) *session {
 }
 
 func (s *sessions) end(r *http.Request) {
-	if cookie, err := r.Cookie(cookieName); err == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.byID, cookie.Value)
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, s.sessionID(r))
 }
 
 // crossSite reports whether a request of a session lacks the session's token, which pages of other sites cannot know
@@ -84,8 +100,8 @@ func (s *session) crossSite(r *http.Request) bool {
 // setCookie gives the browser its session. Lax, since people come in by links from chats; what changes something is
 // guarded by tokens and by where it comes from.
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, id string) {
-	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: c.secure(r)}
+	cookie := &http.Cookie{Name: c.sessions.cookie(r), Value: id, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: c.secure(r)}
 	if id == "" {
 		cookie.MaxAge = -1
 	} else {
@@ -99,7 +115,8 @@ func (c *Console) secure(r *http.Request) bool {
 	return r.TLS != nil || c.base != nil && c.base.Scheme == "https"
 }
 
-// limiter counts failed sign-ins of each address. After ten within a minute the address has to wait.
+// limiter counts failed sign-ins of each address. After ten within a minute the address has to wait, unless it brings
+// what is right.
 type limiter struct {
 	mu       sync.Mutex
 	failures map[string]int

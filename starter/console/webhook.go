@@ -128,8 +128,8 @@ func (w *Webhook) deliver(ctx context.Context, c *Console, item codemode.InboxIt
 
 func (c *Console) notice(item codemode.InboxItem, now time.Time) notice {
 	n := notice{Type: "pending", Timestamp: now.UTC().Format(time.RFC3339), Data: publicItem(item)}
-	n.Text = fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method,
-		signals.Summary(item.Current(), 300))
+	n.Text = signals.Visible(fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method,
+		signals.Summary(item.Current(), 300)))
 	if c.base != nil {
 		n.URL = c.base.String() + executionLink(item.Runtime, item.ExecutionID)
 		n.Text += "\n" + n.URL

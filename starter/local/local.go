@@ -39,7 +39,8 @@ type Options struct {
 }
 
 // Run runs a program that needs no Temporal: in the same sandbox, with the same connectors and rules, but nothing of
-// it is recorded, repeated after a crash, or undone. Nobody can be asked, so methods that need approval are left out.
+// it is recorded, repeated after a crash, or undone. Nobody can be asked, so methods that always need approval or get
+// their results from clients are left out.
 // The outcome is completed or error. It loads and closes the connectors; NewOnce keeps them for several runs.
 func Run(ctx context.Context, code string, o Options) (signals.Outcome, error) {
 	once, err := New(ctx, o)
@@ -67,11 +68,7 @@ func New(ctx context.Context, o Options) (*Runner, error) {
 	}
 	r := &Runner{options: o, loaded: set}
 	r.options.Timeout = cmp.Or(o.Timeout, time.Minute)
-	var list []connectors.Connector
-	for _, name := range set.Names() {
-		list = append(list, unattended{name, set})
-	}
-	if r.offered, err = connectors.NewSet(ctx, list, nil); err != nil {
+	if r.offered, err = Unattended(ctx, set); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
 	r.catalog = catalogue.New(r.offered)
@@ -110,7 +107,7 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 }
 
 func (r *Runner) host(id string) *host {
-	return &host{Connectors: r.offered, Catalogue: r.catalog, Hints: r.options.Hints, ExecutionID: id}
+	return &host{Calls: Calls{r.offered, id}, Catalogue: r.catalog, Hints: r.options.Hints}
 }
 
 // Ask puts a question to the catalogue, as Client.Ask does.
@@ -150,39 +147,6 @@ func (r *Runner) Tool(ctx context.Context, o codemode.ToolOptions) (signals.Tool
 		tool.Description += "\n\n## Types\n\n```ts\n" + strings.Join(types, "\n\n") + "\n```"
 	}
 	return tool, nil
-}
-
-// unattended is a connector without the methods that always need a person.
-type unattended struct {
-	name string
-	set  *connectors.Set
-}
-
-func (u unattended) Name() string         { return u.name }
-func (u unattended) Instructions() string { return u.set.Instructions(u.name) }
-func (u unattended) Close() error         { return nil }
-
-func (u unattended) Methods(context.Context) ([]connectors.Method, error) {
-	if err := u.set.Err(u.name); err != nil {
-		var unavailable *connectors.UnavailableError
-		if errors.As(err, &unavailable) {
-			err = unavailable.Err
-		}
-		return nil, err
-	}
-	var list []connectors.Method
-	for _, b := range u.set.Methods(u.name) {
-		if !b.RequiresApproval || b.ApprovalFor != nil {
-			list = append(list, b.Method)
-		}
-	}
-	return list, nil
-}
-
-func (u unattended) Large(ctx context.Context) (*connectors.LargeCatalogue, error) {
-	methods, err := u.Methods(ctx)
-	return &connectors.LargeCatalogue{Methods: methods,
-		Definitions: func() json.RawMessage { return u.set.Definitions(u.name) }}, err
 }
 
 // run is one run of a program.

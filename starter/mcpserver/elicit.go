@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,7 +27,7 @@ func (s *session) decided(ctx context.Context, out signals.Outcome, err error) (
 // in elsewhere meanwhile ends the question.
 func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Outcome, done bool, err error) {
 	action := out.Pending[0]
-	f := newForm(action, s.schemaOf(ctx, action))
+	f := newForm(action, s.schemaOf(ctx, action), s.HowToDecide(out.ExecutionID))
 	type reply struct {
 		*mcp.ElicitationResult
 		err error
@@ -77,7 +78,7 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 		next, err := s.await(ctx, out.ExecutionID, func(ctx context.Context) (signals.Outcome, error) {
 			return durable.Approve(ctx, out.ExecutionID, signals.Approve{
 				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: chosen.args, Note: chosen.note,
-				By: s.by(), AssertedBy: s.asserted,
+				By: s.by(),
 			})
 		})
 		// it did not apply: somebody else was faster
@@ -87,7 +88,7 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 		return next, false, err
 	case chosen.decision == reject:
 		_, err := durable.Reject(ctx, out.ExecutionID,
-			signals.Reject{Seq: &f.action.Seq, Reason: chosen.note, By: s.by(), AssertedBy: s.asserted})
+			signals.Reject{Seq: &f.action.Seq, Reason: chosen.note, By: s.by()})
 		if err != nil {
 			return out, true, err
 		}
@@ -97,15 +98,17 @@ func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.
 	return out, true, nil
 }
 
-// by is the claim that a decision carries.
+// by is the claim that a decision carries: at the client of whom it was taken. The client answers for the person; no
+// door has authenticated anybody, even where the client came with a token.
 func (s *session) by() string {
+	name := cmp.Or(s.owner, s.By)
 	switch {
-	case s.By != "" && s.client != "":
-		return s.By + " (at " + s.client + ")"
+	case name != "" && s.client != "":
+		return name + " (at " + s.client + ")"
 	case s.client != "":
 		return "the user of " + s.client
 	}
-	return s.By
+	return name
 }
 
 func (s *session) schemaOf(ctx context.Context, a signals.PendingAction) json.RawMessage {

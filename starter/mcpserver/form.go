@@ -15,10 +15,12 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// The decisions that a form offers.
+// The decisions that a form offers. Where it cannot show all that an approval is bound to, or where an approval has to
+// be a person's, it offers to decide elsewhere in place of approving.
 const (
-	approve = "approve"
-	reject  = "reject"
+	approve   = "approve"
+	reject    = "reject"
+	elsewhere = "decide elsewhere"
 )
 
 const (
@@ -32,31 +34,52 @@ type form struct {
 	action signals.PendingAction
 	fields map[string]json.RawMessage // arguments offered, by name
 	schema map[string]schema.Schema   // of arguments, by name
+	// why tells why approving is not offered; empty where it is.
+	why string
+	// how tells how to decide elsewhere.
+	how string
 }
 
-// Bounds on what is offered for editing; the console and the command line edit anything.
+// Bounds on what is offered for editing; the console and the command line edit anything. Arguments that are longer than
+// maxShown are not shown whole, so they are not approved here.
 const (
-	maxFields    = 20
-	maxFieldSize = 4000
-	maxShown     = 4000
+	maxFields = 20
+	maxShown  = 4000
 )
 
-func newForm(action signals.PendingAction, input json.RawMessage) *form {
-	f := &form{action: action, fields: map[string]json.RawMessage{}, schema: map[string]schema.Schema{}}
+func newForm(action signals.PendingAction, input json.RawMessage, how string) *form {
+	f := &form{action: action, fields: map[string]json.RawMessage{}, schema: map[string]schema.Schema{}, how: how}
+	if f.why = whyElsewhere(action); f.why != "" {
+		return f
+	}
 	for _, p := range schema.Read(input).Properties() { // without a schema any value may be written
 		f.schema[p.Key] = schema.Read(p.Value)
 	}
 	var args map[string]json.RawMessage
-	if action.Omitted || json.Unmarshal(action.Current(), &args) != nil || len(args) > maxFields {
+	if json.Unmarshal(action.Current(), &args) != nil || len(args) > maxFields {
 		return f
 	}
 	for name, value := range args {
-		if len(value) <= maxFieldSize {
-			f.fields[name] = value
+		if plainly(name) && plainly(string(value)) && plainly(rawjson.Text(value)) {
+			f.fields[name] = value // others are in the message alone, where what hides in them is to be seen
 		}
 	}
 	return f
 }
+
+// whyElsewhere tells why a call cannot be approved at the client.
+func whyElsewhere(action signals.PendingAction) string {
+	switch {
+	case action.Omitted || len(signals.Visible(string(action.Current()))) > maxShown:
+		return "Its arguments are too large to be shown here whole, so it cannot be approved here"
+	case action.ApprovalsNeeded > 1:
+		return fmt.Sprintf("It needs the approval of %d people, and here nobody can tell who answers, so it cannot be "+
+			"approved here", action.ApprovalsNeeded)
+	}
+	return ""
+}
+
+func plainly(text string) bool { return signals.Visible(text) == text }
 
 func (f *form) request() mcp.ElicitationRequest {
 	return mcp.ElicitationRequest{
@@ -76,8 +99,8 @@ func (f *form) requested() json.RawMessage {
 		value, _ := signals.Marshal(field)
 		fmt.Fprintf(&properties, "%s:%s", key, value)
 	}
-	add(decisionField, map[string]any{"type": "string", "enum": []string{approve, reject}, "title": "Decision",
-		"default": reject})
+	add(decisionField, map[string]any{"type": "string", "enum": f.decisions(), "title": "Decision",
+		"default": f.decisions()[1]})
 	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
 		add(argPrefix+name, f.field(name, f.fields[name]))
 	}
@@ -86,22 +109,37 @@ func (f *form) requested() json.RawMessage {
 		`"]}`)
 }
 
+// decisions are those that the form offers; the second is the one that does no harm.
+func (f *form) decisions() []string {
+	if f.why != "" {
+		return []string{reject, elsewhere}
+	}
+	return []string{approve, reject}
+}
+
+// message shows what is decided about, with all that hides in it.
 func (f *form) message() string {
 	text := fmt.Sprintf("A program asks to call %s.%s", f.action.Connector, f.action.Method)
-	if args := f.action.Current(); len(args) > 0 {
-		text += " with " + signals.Cut(string(args), maxShown)
+	args := string(f.action.Current())
+	switch shown := signals.Visible(args); {
+	case args == "":
+	case len(shown) > maxShown:
+		text += fmt.Sprintf(" with %d bytes of arguments, of which these are the first: %s", len(args),
+			signals.Cut(shown, maxShown/4))
+	default:
+		text += " with " + shown
 	}
 	text += ".\nExecution " + f.action.ExecutionID
 	if f.action.Position != nil {
 		text += fmt.Sprintf(", line %d of the program", f.action.Position.Line)
 	}
-	if f.action.Omitted {
-		text += ". Its arguments are too large to be shown here: look at the execution before you decide"
+	if f.why != "" {
+		text += ".\n" + f.why + ": decide " + f.how
 	}
 	if f.action.Refused != "" {
-		text += ".\nThe last answer could not be used: " + f.action.Refused
+		text += ".\nThe last answer could not be used: " + signals.Cut(f.action.Refused, maxShown/4)
 	}
-	return text + "."
+	return signals.Visible(text) + "."
 }
 
 // field is how a client shows an argument. Elicitation knows primitive values only: others are edited as JSON.
@@ -109,7 +147,7 @@ func (f *form) field(name string, value json.RawMessage) map[string]any {
 	p := f.schema[name]
 	field := map[string]any{"title": name}
 	if description := p.Text("description"); description != "" {
-		field["description"] = description
+		field["description"] = signals.Visible(signals.Cut(description, maxDescription))
 	}
 	var v any
 	_ = json.Unmarshal(value, &v)
@@ -131,7 +169,7 @@ func (f *form) field(name string, value json.RawMessage) map[string]any {
 		}
 	case string:
 		field["type"] = "string"
-		if slices.Contains(rawjson.Texts(p.Get("enum")), v) {
+		if slices.Contains(rawjson.Texts(p.Get("enum")), v) && plainly(string(p.Get("enum"))) {
 			field["enum"] = json.RawMessage(p.Get("enum"))
 		}
 	default:
@@ -140,6 +178,9 @@ func (f *form) field(name string, value json.RawMessage) map[string]any {
 	field["default"] = value
 	return field
 }
+
+// maxDescription is how much of a tool's own words a field shows.
+const maxDescription = 500
 
 // maxDigits is how long a number may be to survive a client that knows only doubles.
 const maxDigits = 15
@@ -173,8 +214,8 @@ func (f *form) read(r *mcp.ElicitationResult) (choice, error) {
 		return choice{}, fmt.Errorf("it is no object")
 	}
 	v := choice{decision: plain(content[decisionField]), note: plain(content[noteField])}
-	if v.decision != approve && v.decision != reject {
-		return choice{}, fmt.Errorf("the decision must be %s or %s", approve, reject)
+	if !slices.Contains(f.decisions(), v.decision) {
+		return choice{}, fmt.Errorf("the decision must be %s", strings.Join(f.decisions(), " or "))
 	}
 	if v.decision == approve {
 		v.args, err = f.edited(content)

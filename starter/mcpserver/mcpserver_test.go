@@ -2,12 +2,11 @@ package mcpserver
 
 import (
 	"encoding/json"
-	"net/http/httptest"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/signals"
@@ -24,7 +23,8 @@ func answered(content map[string]any) *mcp.ElicitationResult {
 
 func TestFormShowsWhatCanBeEdited(t *testing.T) {
 	f := newForm(action(`{"n":3,"big":9007199254740993,"s":"x","color":"red","b":true,"list":[1],"none":null}`),
-		json.RawMessage(`{"properties":{"n":{"type":"integer","minimum":1,"maximum":9},"color":{"enum":["red","blue"]},"s":{"description":"Text."}}}`))
+		json.RawMessage(`{"properties":{"n":{"type":"integer","minimum":1,"maximum":9},"color":{"enum":["red","blue"]},
+			"s":{"description":"Text."}}}`), "")
 	require.JSONEq(t, `{"type":"object","required":["decision"],"properties":{
 		"decision":{"type":"string","enum":["approve","reject"],"title":"Decision","default":"reject"},
 		"args.n":{"title":"n","type":"integer","minimum":1,"maximum":9,"default":3},
@@ -40,7 +40,7 @@ func TestFormShowsWhatCanBeEdited(t *testing.T) {
 }
 
 func TestFormReadsDecisions(t *testing.T) {
-	f := newForm(action(`{"n":3,"list":[1],"s":" x "}`), nil)
+	f := newForm(action(`{"n":3,"list":[1],"s":" x "}`), nil, "")
 	for name, c := range map[string]struct {
 		content map[string]any
 		want    choice
@@ -76,6 +76,85 @@ func TestFormReadsDecisions(t *testing.T) {
 	got, err := f.read(&mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}})
 	require.NoError(t, err)
 	require.Empty(t, got.decision)
+}
+
+// An approval is bound to all the arguments, so the form shows all, or offers none.
+func TestFormOffersApprovalOnlyOfWhatItShows(t *testing.T) {
+	filler := map[string]any{}
+	for n := range 40 {
+		filler[fmt.Sprintf("a%02d", n)] = strings.Repeat("x", 200)
+	}
+	filler["to"], filler["zz_amount"] = "eve", 1_000_000
+	wide, err := json.Marshal(filler)
+	require.NoError(t, err)
+	few := map[string]int{}
+	for n := range 30 {
+		few[fmt.Sprint("a", n)] = n
+	}
+	many, err := json.Marshal(few)
+	require.NoError(t, err)
+	twoPeople := action(`{"n":1}`)
+	twoPeople.ApprovalsNeeded = 2
+	omitted := action("")
+	omitted.Omitted = true
+	for name, c := range map[string]struct {
+		action signals.PendingAction
+		offers bool
+	}{
+		"small":                 {action(`{"n":3}`), true},
+		"many, all in the text": {action(string(many)), true},
+		"filler before the end": {action(string(wide)), false},
+		"one long text":         {action(`{"text":"` + strings.Repeat("x", 6000) + `"}`), false},
+		"long once it is shown": {action(`{"text":"` + strings.Repeat("\u200b", maxShown/5) + `"}`), false},
+		"left out":              {omitted, false},
+		"two people":            {twoPeople, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForm(c.action, nil, "in the console")
+			message := f.message()
+			require.Less(t, len(message), 2*maxShown)
+			require.Equal(t, c.offers, strings.Contains(string(f.requested()), `"approve"`))
+			choice, err := f.read(answered(map[string]any{"decision": "approve"}))
+			if c.offers {
+				require.NoError(t, err)
+				require.Contains(t, message, string(c.action.Args))
+				return
+			}
+			require.ErrorContains(t, err, "the decision must be reject or decide elsewhere")
+			require.Empty(t, choice.decision)
+			require.Contains(t, message, "cannot be approved here: decide in the console")
+			choice, err = f.read(answered(map[string]any{"decision": "decide elsewhere"}))
+			require.NoError(t, err)
+			require.Equal(t, elsewhere, choice.decision)
+			choice, err = f.read(answered(map[string]any{"decision": "reject"}))
+			require.NoError(t, err)
+			require.Equal(t, reject, choice.decision)
+		})
+	}
+}
+
+// What hides or reorders text is shown as what it is, and is in no field that could show it otherwise.
+func TestFormHidesNothing(t *testing.T) {
+	a := action("{\"to\":\"ada\u202emoc.live\u200b\",\"x\u2066y\":1,\"n\":{\"k\":\"\u00ad\"},\"ok\":\"é\"," +
+		`"esc":"\u202e"}`)
+	a.Refused = "no \u202e"
+	f := newForm(a, json.RawMessage("{\"properties\":{\"ok\":{\"description\":\"a\u202eb\"}}}"), "")
+	whole := f.message() + string(f.requested())
+	for _, hidden := range []string{"\u202e", "\u200b", "\u2066", "\u00ad"} {
+		require.NotContains(t, whole, hidden)
+	}
+	require.Contains(t, f.message(), `ada\u202emoc.live\u200b`)
+	require.NotContains(t, string(f.requested()), "args.to")
+	require.NotContains(t, string(f.requested()), "args.esc", "a field would show what the escape stands for")
+	require.Contains(t, string(f.requested()), "args.ok")
+}
+
+// What is answered at a client is the client's answer, whoever's token it came with.
+func TestClientsAnswerForThemselves(t *testing.T) {
+	d := &door{Options: Options{By: "ada"}.withDefaults()}
+	require.Equal(t, "ada (at desk)", (&session{door: d, client: "desk"}).by())
+	require.Equal(t, "lovelace (at desk)", (&session{door: d, client: "desk", owner: "lovelace"}).by())
+	require.Equal(t, "ada", (&session{door: d}).by())
 }
 
 func TestOutcomeTextsFit(t *testing.T) {
@@ -149,18 +228,5 @@ func TestToolSchemasAreObjects(t *testing.T) {
 		`{"type":["object","null"]}`: `{"type":"object","properties":{"input":{"type":["object","null"]}},"required":["input"]}`,
 	} {
 		require.JSONEq(t, want, string(toolSchema(json.RawMessage(schema))))
-	}
-}
-
-func TestRebindingIsRefused(t *testing.T) {
-	s := httptest.NewServer(Handler(server.NewMCPServer("x", "1"), nil))
-	defer s.Close()
-	for _, path := range []string{"/mcp", "/sse", "/message"} {
-		r := httptest.NewRequest("POST", s.URL+path, strings.NewReader("{}"))
-		r.Host, r.RequestURI = "evil.example", ""
-		response, err := s.Client().Do(r)
-		require.NoError(t, err)
-		_ = response.Body.Close()
-		require.Equal(t, 403, response.StatusCode, path)
 	}
 }

@@ -28,6 +28,16 @@ const (
 // Surfaces are all of them.
 var Surfaces = []Surface{Codemode, UTCP, Direct}
 
+// Elicit says whether approvals are asked for at clients. What a client answers is its answer: software may give it
+// without any person.
+type Elicit string
+
+// The choices. The zero value asks.
+const (
+	ElicitAsk   Elicit = "ask"
+	ElicitNever Elicit = "never"
+)
+
 // Runtime runs programs: a codemode.Client, or a local.Runner.
 type Runtime interface {
 	Execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error)
@@ -62,7 +72,9 @@ type Options struct {
 	AnswerChars int
 	// CallLimit bounds the time that a program of the surface UTCP asks for; 0 is 28 s, a little less than RLM waits.
 	CallLimit time.Duration
-	// By is who decides when a person answers at the client, where no front door authenticated anybody.
+	// Elicit says whether people are asked at their clients.
+	Elicit Elicit
+	// By is who decides when a person answers at the client, where that came without a token.
 	By string
 	// HowToDecide tells a model, for an execution, how a person decides; empty says that the approval inbox does.
 	HowToDecide func(executionID string) string

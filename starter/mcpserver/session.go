@@ -21,7 +21,7 @@ type session struct {
 	progress float64
 	canAsk   bool // the client asks people
 	client   string
-	asserted string // who the front door authenticated
+	owner    string // whose token the client came with
 	mu       sync.Mutex
 }
 
@@ -29,19 +29,23 @@ func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *sessio
 	s := &session{door: d}
 	who := caller(ctx)
 	if who != nil {
-		s.asserted = who.Name
+		s.owner = who.Name
 	}
 	if request.Params.Meta != nil {
 		s.token = request.Params.Meta.ProgressToken
 	}
 	if with, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		s.client = with.GetClientInfo().Name
+		s.client = signals.Cut(signals.Visible(with.GetClientInfo().Name), maxClientName)
 		_, asks := with.(server.SessionWithElicitation)
 		form := with.GetClientCapabilities().Elicitation
-		s.canAsk = asks && form != nil && (form.Form != nil || form.URL == nil) && (who == nil || who.MayDecide)
+		s.canAsk = s.Elicit != ElicitNever && asks && form != nil && (form.Form != nil || form.URL == nil) &&
+			(who == nil || who.MayDecide)
 	}
 	return s
 }
+
+// maxClientName bounds what a client calls itself in records.
+const maxClientName = 64
 
 // execute runs a program and answers with its outcome, after what a person decides about it at the client.
 func (s *session) execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error) {

@@ -424,6 +424,45 @@ func TestWrappedServer(t *testing.T) {
 	require.Equal(t, 2, starter(t, "", "mcp", "--wrap", "none").code)
 }
 
+// A wrapped server keeps the rules of its connector, and programs run in the sandbox as the configuration has it.
+func TestWrappedServerKeepsItsConfiguration(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sums.js"), []byte("export const twice = (n) => 2 * n"), 0o600))
+	file := filepath.Join(dir, "codemode.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
+sandbox: { modules: { sums: ./sums.js } }
+limits: { passTimeout: 2s }
+connectors:
+  tracker:
+    mcp: { command: %q, env: { %s: %q } }
+    tools:
+      create_*: { requiresApproval: true, revert: { tool: delete_issue, args: { id: result.id } } }
+      get_issue: { requiresApproval: "args.id > 1" }
+      delete_*: { hidden: true }
+  shop: { openapi: { document: https://127.0.0.1:1/x.json }, tools: { pay: { requiresApproval: true } } }
+`, self, trackerState, filepath.Join(dir, "state.json")), 0o600))
+	d := openDoor(t, "--config", file, "--wrap", "tracker")
+	for code, want := range map[string]string{
+		`import { twice } from 'sums'; return twice((await codemode.get_issue({id: 1})).id)`: "2",
+
+		`return (await codemode.get_issue({id: 2})).id`: "get_issue needs a person's approval",
+
+		`return (await codemode.get_issue({id: 1, ID: 2})).id`: "ID: not a known property, but id is",
+
+		`return await codemode.create_issue({title: 'x'})`: `Tool "create_issue" not found on codemode`,
+		`return await codemode.delete_issue({id: 1})`:      `Tool "delete_issue" not found on codemode`,
+		`for (;;) await codemode.get_issue({id: 1})`:       "timed out",
+	} {
+		require.Contains(t, d.tool("code", map[string]any{"code": code}).Content[0].Text, want, code)
+	}
+	d.close()
+	r := starter(t, "", "mcp", "--config", file, "--wrap", "shop")
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.stderr, "these rules would not meet")
+}
+
 // person answers elicitations in turn, and keeps what was asked.
 type person struct {
 	answers []mcp.ElicitationResponse
@@ -528,7 +567,7 @@ func TestDecisionElsewhereEndsTheQuestion(t *testing.T) {
 	require.Equal(t, signals.Completed, (<-outcome).Status)
 }
 
-// listen starts starter mcp --http and gives its address.
+// listen starts starter mcp --http and gives its address, with the key where that has one.
 func listen(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := command("starter", append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
@@ -538,8 +577,7 @@ func listen(t *testing.T, args ...string) string {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(errs).ReadString('\n')
 	require.NoError(t, err)
-	url := strings.TrimSpace(line[strings.Index(line, "http://"):])
-	return strings.TrimSuffix(url, "/mcp")
+	return strings.TrimSpace(line[strings.Index(line, "http://"):])
 }
 
 func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
@@ -548,9 +586,9 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	require.Contains(t, r.stderr, "--tokens")
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file,
-		[]byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: "+
-			"viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
-	url := listen(t, "--tokens", file)
+		[]byte("- {name: lovelace, roles: [approver, runner], token: abcdefghijklmnopqrstuvwxyz}\n"+
+			"- {name: babbage, role: runner, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+	url := strings.TrimSuffix(listen(t, "--tokens", file), "/mcp")
 	for token, status := range map[string]int{"": 401, "Bearer x": 401, "Basic abcdefghijklmnopqrstuvwxyz": 401,
 		"Bearer abcdefghijklmnopqrstuvwxyz": 200} {
 		for _, path := range []string{"/mcp", "/sse", "/message"} {
@@ -571,31 +609,58 @@ func TestHTTPNeedsATokenBeyondThisMachine(t *testing.T) {
 	}
 }
 
-// TestWhoComesInDecides: a person who may decide is asked and named as authenticated; one who may not is not asked.
+// TestRolesOfTheDoor: running programs is a role of its own, on every surface.
+func TestRolesOfTheDoor(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(file, []byte("- {name: viv, role: viewer, token: viewer-viewer-viewer-viewer}\n"+
+		"- {name: app, role: approver, token: approver-approver-approver}\n"+
+		"- {name: run, role: runner, token: runner-runner-runner-runner}\n"), 0o600))
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+		"capabilities":{},"clientInfo":{"name":"x","version":"0"}}}`
+	for _, surface := range []string{"codemode", "utcp", "direct"} {
+		url := listen(t, "--tokens", file, "--surface", surface)
+		for token, status := range map[string]int{"viewer-viewer-viewer-viewer": 403, "approver-approver-approver": 403,
+			"runner-runner-runner-runner": 200} {
+			request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(hello))
+			require.NoError(t, err)
+			request.Header.Set("Authorization", "Bearer "+token)
+			request.Header.Set("Content-Type", "application/json")
+			response, err := http.DefaultClient.Do(request)
+			require.NoError(t, err)
+			_ = response.Body.Close()
+			require.Equal(t, status, response.StatusCode, "%s %s", surface, token)
+		}
+	}
+}
+
+// TestWhoComesInDecides: the client of who may decide is asked, and its answer is on record as its own; others are not
+// asked.
 func TestWhoComesInDecides(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	require.NoError(t, os.WriteFile(file,
-		[]byte("- {name: lovelace, role: approver, token: abcdefghijklmnopqrstuvwxyz}\n- {name: babbage, role: "+
-			"viewer, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
+		[]byte("- {name: lovelace, roles: [approver, runner], token: abcdefghijklmnopqrstuvwxyz}\n"+
+			"- {name: babbage, role: runner, token: zyxwvutsrqponmlkjihgfedcba}\n"), 0o600))
 	url := listen(t, "--tokens", file)
 	through := func(token string) (signals.Outcome, *person) {
 		p := &person{answers: []mcp.ElicitationResponse{accept(map[string]any{"decision": "approve"})},
 			asked: make(chan mcp.ElicitationParams, 1)}
-		wire, err := transport.NewStreamableHTTP(url+"/mcp",
+		wire, err := transport.NewStreamableHTTP(url,
 			transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
 		require.NoError(t, err)
 		return callThrough(t, wire, p, needsPerson), p
 	}
 	out, _ := through("abcdefghijklmnopqrstuvwxyz")
 	require.Equal(t, signals.Completed, out.Status)
-	require.Equal(t, "lovelace", out.Calls[0].AssertedBy)
+	require.Equal(t, []string{"lovelace (at desk)", ""}, []string{out.Calls[0].DecidedBy, out.Calls[0].AssertedBy},
+		"the client answered; nobody was authenticated")
 	out, p := through("zyxwvutsrqponmlkjihgfedcba")
 	require.Equal(t, signals.Paused, out.Status)
 	require.Empty(t, p.asked)
 }
 
 func TestOlderSSETransport(t *testing.T) {
-	c, err := client.NewSSEMCPClient(listen(t, "--surface", "utcp") + "/sse")
+	c, err := client.NewSSEMCPClient(
+		strings.Replace(listen(t, "--surface", "utcp", "--sse"), "/mcp?", "/sse?", 1))
 	require.NoError(t, err)
 	require.NoError(t, c.Start(t.Context()))
 	defer func() { _ = c.Close() }()
@@ -616,7 +681,7 @@ func TestTypeScriptSDK(t *testing.T) {
 	modules := filepath.Join(npm.Install(t, "../../examples"), "node_modules")
 	for name, target := range map[string]func() []string{
 		"stdio": func() []string { return []string{filepath.Join(binaries, "starter"), "mcp"} },
-		"http":  func() []string { return []string{listen(t) + "/mcp"} },
+		"http":  func() []string { return []string{listen(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command("node", append([]string{"testdata/client.mjs", modules}, target()...)...)

@@ -77,7 +77,8 @@ func startBrowser() (stop func(), err error) {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WindowSize(1280, 900),
-		chromedp.Flag("disable-dev-shm-usage", true))
+		chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, closeBrowser := chromedp.NewContext(allocator)
 	stop = func() { closeBrowser(); cancel() }
@@ -104,6 +105,7 @@ func findBrowser() (string, error) {
 type desk struct {
 	t       *testing.T
 	runtime string
+	console *console.Console
 	client  *codemode.Client
 	site    *httptest.Server
 	lab     *lab
@@ -202,6 +204,7 @@ func (d *desk) serve(o console.Options) {
 	o.TemporalUI = "http://127.0.0.1:8233/namespaces/default"
 	site, err := console.New(o)
 	require.NoError(d.t, err)
+	d.console = site
 	d.site = httptest.NewUnstartedServer(site)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.site.Config.BaseContext = nil
@@ -252,8 +255,24 @@ type tab struct {
 	ctx context.Context
 }
 
-// tab opens a page of the console in a browser of its own: no cookie is shared.
+// tab opens a page of the console in a browser of its own, which came in with the key: no cookie is shared.
 func (d *desk) tab(path string) *tab {
+	d.t.Helper()
+	p := d.newTab()
+	p.navigate(d.console.Entry(d.site.URL))
+	p.open(path)
+	return p
+}
+
+// strangersTab is one of a browser that does not have the key.
+func (d *desk) strangersTab(path string) *tab {
+	d.t.Helper()
+	p := d.newTab()
+	p.open(path)
+	return p
+}
+
+func (d *desk) newTab() *tab {
 	d.t.Helper()
 	if shared.missing != "" {
 		d.t.Skip(shared.missing)
@@ -264,13 +283,17 @@ func (d *desk) tab(path string) *tab {
 	require.NoError(d.t, chromedp.Do(ctx)) // opens it; what has a timeout must not
 	p.ctx, cancel = context.WithTimeout(ctx, patience)
 	d.t.Cleanup(cancel)
-	p.open(path)
 	return p
 }
 
 func (p *tab) open(path string) {
 	p.d.t.Helper()
-	p.do(chromedp.Navigate(p.d.site.URL + path))
+	p.navigate(p.d.site.URL + path)
+}
+
+func (p *tab) navigate(address string) {
+	p.d.t.Helper()
+	p.do(chromedp.Navigate(address))
 }
 
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
@@ -368,6 +391,16 @@ func (p *tab) keys(text string) {
 		_, err = chromedp.Call(p.ctx, input.DispatchKeyEvent, press)
 		require.NoError(p.d.t, err)
 	}
+}
+
+// cookie is what the address with the key leaves.
+func (d *desk) cookie() string {
+	d.t.Helper()
+	answer, err := http.DefaultTransport.RoundTrip(httptest.NewRequestWithContext(d.context(), http.MethodGet,
+		d.console.Entry(d.site.URL), nil))
+	require.NoError(d.t, err)
+	require.NoError(d.t, answer.Body.Close())
+	return strings.SplitN(answer.Header.Get("Set-Cookie"), ";", 2)[0]
 }
 
 // request asks the console as a program does.

@@ -47,7 +47,7 @@ func (e *environment) startConsole(ctx context.Context, o options) (stop func(),
 	if err != nil {
 		return nil, err
 	}
-	e.console = "http://" + listener.Addr().String()
+	e.console = site.Entry("http://" + listener.Addr().String())
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -149,6 +149,37 @@ func TestEncryptedHistory(t *testing.T) {
 	})
 }
 
+// TestClearTextIsRefused where encryption is required: who has no keys starts and decides nothing, and nothing is made.
+func TestClearTextIsRefused(t *testing.T) {
+	b := setUp(t)
+	b.withConverter(payload.Key{ID: "test", Secret: [32]byte{1, 2, 3}})
+	b.options.EncryptionRequired = true
+	b.worker()
+	o := b.run(`return await lab.ask({name: 'a'})`)
+	require.Equal(t, signals.Paused, o.Status, o.Error)
+
+	keyless := b.clientFor(shared.client)
+	ctx, cancel := context.WithTimeout(b.context(), 20*time.Second)
+	defer cancel()
+	out, err := keyless.Execute(ctx, `await lab.write({name: 'clear'}); return 1`, codemode.ExecuteOptions{})
+	require.Error(t, err, "%+v", out)
+	verdict, err := keyless.Decide(ctx, o.ExecutionID, signals.Approve{By: "eve"})
+	require.False(t, err == nil && verdict.Accepted)
+	require.NoError(t, shared.client.SignalWorkflow(ctx, signals.WorkflowID(b.runtime, o.ExecutionID), "",
+		signals.SignalApprove, signals.Approve{By: "eve"}))
+	pending, err := b.client.Pending(ctx, o.ExecutionID)
+	require.NoError(t, err)
+	require.Len(t, pending, 1)
+	require.Empty(t, b.lab.effects("write"))
+	require.Empty(t, b.lab.effects("ask"))
+	keyed, err := codemode.NewClient(b.temporal,
+		codemode.ClientOptions{Runtime: b.runtime, DataConverter: b.converter})
+	require.NoError(t, err)
+	done, err := keyed.Approve(ctx, o.ExecutionID, signals.Approve{By: "ada"})
+	require.NoError(t, err)
+	b.completed(`"a"`, done)
+}
+
 // TestOutcomesWithoutCalls: a client that needs no calls gets all else of an outcome, without reading history.
 func TestOutcomesWithoutCalls(t *testing.T) {
 	b := setUp(t)

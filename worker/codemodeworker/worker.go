@@ -57,6 +57,8 @@ type Options struct {
 	// RetryPolicy decides what follows failed attempts of calls that the workflow makes; nil repeats what asks for it
 	// with a connectors.RetryableError, as often as the method allows.
 	RetryPolicy connectors.RetryPolicy
+	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
+	AuthenticatedApprovers bool
 	// Hints say in a few words what connectors are for, by name; models read them in the tool's description.
 	Hints map[string]string
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
@@ -68,7 +70,8 @@ type Options struct {
 	Limits signals.Limits
 	// DataConverter must be the client's, if that has one of its own.
 	DataConverter converter.DataConverter
-	// EncryptionRequired refuses to start without a data converter that encrypts.
+	// EncryptionRequired refuses to start without a data converter that encrypts, and has that converter refuse what
+	// comes in clear.
 	EncryptionRequired bool
 	// Worker are further options of the SDK's worker.
 	Worker worker.Options
@@ -137,7 +140,11 @@ func (o *Options) load(ctx context.Context) (*connectors.Set, error) {
 
 // checkEncryption refuses to write in clear what has to be secret.
 func (o *Options) checkEncryption() error {
-	if dc, ok := o.DataConverter.(*payload.Converter); !o.EncryptionRequired || ok && dc.Secret() {
+	if !o.EncryptionRequired {
+		return nil
+	}
+	if dc, ok := o.DataConverter.(*payload.Converter); ok && dc.Secret() {
+		dc.Require()
 		return nil
 	}
 	return &connectors.ConfigError{Message: fmt.Sprintf("encryption is required, and there are no keys: "+
@@ -160,7 +167,7 @@ func (o *Options) activities(set *connectors.Set, attributes bool) *activities.A
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter,
 		PassTimeout: o.PassTimeout, Limits: o.Limits,
 		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues,
-		LocalPass: localPass(*o),
+		LocalPass: localPass(*o), AuthenticatedApprovers: o.AuthenticatedApprovers,
 	})
 }
 

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
+	celast "cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -18,7 +21,10 @@ import (
 )
 
 // expression is a CEL expression over the plain JSON of a call's arguments, and for reverts of its result.
-type expression struct{ program cel.Program }
+type expression struct {
+	program cel.Program
+	names   []string // of members that it looks for
+}
 
 // celCost ends expressions that would compute for long over large arguments: after about half a second.
 const celCost = 500_000
@@ -59,7 +65,39 @@ func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool)
 		r.reject(n, text, "%s is not a CEL expression: %v", key, err)
 		return nil
 	}
-	return &expression{program}
+	return &expression{program, memberNames(ast.NativeRep())}
+}
+
+// memberNames lists the names that an expression looks for in objects: args.a, args["a"], args.?a, "a" in args.
+func memberNames(parsed *celast.AST) (names []string) {
+	celast.MatchDescendants(celast.NavigateAST(parsed), func(e celast.NavigableExpr) bool {
+		switch e.Kind() {
+		case celast.SelectKind:
+			names = append(names, e.AsSelect().FieldName())
+		case celast.CallKind:
+			if slices.Contains(lookups, e.AsCall().FunctionName()) {
+				names = append(names, literalTexts(e.AsCall().Args())...)
+			}
+		}
+		return false
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// lookups are the operators that take a name as a value.
+var lookups = []string{operators.Index, operators.OptIndex, operators.OptSelect, operators.In}
+
+func literalTexts(list []celast.Expr) (texts []string) {
+	for _, e := range list {
+		if e.Kind() != celast.LiteralKind {
+			continue
+		}
+		if text, ok := e.AsLiteral().Value().(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 func celIssues(issues *cel.Issues) string {
@@ -70,14 +108,15 @@ func celIssues(issues *cel.Issues) string {
 	return strings.Join(list, "; ")
 }
 
-// predicate makes the decision of an approval by arguments. Whatever does not give a plain answer is an error, which
-// counts as yes.
-func (r *reader) predicate(key string, n *yaml.Node, text configText) func(json.RawMessage) (bool, error) {
+// predicate makes the decision of an approval by arguments. Whatever does not give a plain answer is an error, and the
+// call is refused.
+func (r *reader) predicate(key string, n *yaml.Node, text configText) (decide func(json.RawMessage) (bool, error),
+	names []string) {
 	x := r.compile(key, n, text, false)
 	if x == nil {
-		return nil
+		return nil, nil
 	}
-	return func(args json.RawMessage) (bool, error) {
+	decide = func(args json.RawMessage) (bool, error) {
 		out, err := x.eval(map[string]json.RawMessage{"args": args})
 		if err != nil {
 			return true, err
@@ -88,6 +127,7 @@ func (r *reader) predicate(key string, n *yaml.Node, text configText) func(json.
 		}
 		return yes, nil
 	}
+	return decide, x.names
 }
 
 type revertArgs = func(args, result json.RawMessage) (json.RawMessage, error)

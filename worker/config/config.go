@@ -36,6 +36,8 @@ type Config struct {
 	Sandbox  child.Options
 	// Modules are what programs may import: source by name.
 	Modules map[string]string
+	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
+	AuthenticatedApprovers bool
 	// Encryption required means that the worker does not start without keys; where they are, the environment says.
 	EncryptionRequired bool
 }
@@ -97,7 +99,10 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		"outbound":   func(key string, n *yaml.Node) { c.Outbound = r.outbound(key, n) },
 		"limits":     func(key string, n *yaml.Node) { r.limits(key, n, &c.Limits) },
 		"encryption": func(key string, n *yaml.Node) { r.encryption(key, n, c) },
-		"sandbox":    func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
+		"approvers": func(key string, n *yaml.Node) {
+			c.AuthenticatedApprovers = choice(r, key, n, map[string]bool{"authenticated": true, "named": false})
+		},
+		"sandbox": func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
 	for _, name := range c.Serve {
 		if !slices.ContainsFunc(c.Connectors, func(o Connector) bool { return o.Name == name && o.OwnQueue }) {
@@ -136,6 +141,8 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		Modules:            c.Modules,
 		Hints:              map[string]string{},
 		EncryptionRequired: c.EncryptionRequired,
+
+		AuthenticatedApprovers: c.AuthenticatedApprovers,
 	}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {

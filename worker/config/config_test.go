@@ -278,6 +278,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"no approvals", tools("a: { approvals: 0 }"), f + `5: "approvals" must be a whole number from 1 on, but is 0`},
 		{"approvals that nobody is asked for", tools("a: { approvals: 2, requiresApproval: false }"),
 			f + `5: "approvals" cannot stand beside "requiresApproval: false": leave one of the two out`},
+		{"additional without an expression", tools("a: { requiresApproval: true, additional: allow }"),
+			f + `5: "additional" is for a rule whose "requiresApproval" is an expression: no other looks at arguments`},
 		{"approvals of what clients do", tools("a: { approvals: 2, resolvedBy: client }"),
 			f + `5: "approvals" cannot stand beside "resolvedBy: client": nothing is done that could be approved`},
 		{"replay beside approvals", tools("a: { replay: reexecute, approvals: 2 }"),
@@ -382,6 +384,22 @@ func TestApprovalExpressions(t *testing.T) {
 			}
 			require.Equal(t, c.want, got)
 		})
+	}
+}
+
+func TestNamesThatAnExpressionLooksFor(t *testing.T) {
+	for expr, want := range map[string][]string{
+		"args.amount > 100":                         {"amount"},
+		`has(args.a.b) && args["c d"] == "EUR"`:     {"a", "b", "c d"},
+		`args.?a.orValue(0) > 1 || args[?"e"] == 1`: {"a", "e"},
+		`"f" in args && args.l.exists(i, i.g > 1)`:  {"f", "g", "l"},
+		"true": nil,
+	} {
+		config, err := load(t, tools("a: { requiresApproval: '"+expr+"', additional: allow }"))
+		require.NoError(t, err)
+		rule := config.Connectors[0].Rules[0]
+		require.Equal(t, want, rule.ApprovalNames, expr)
+		require.True(t, rule.AllowAdditional)
 	}
 }
 

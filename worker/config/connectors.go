@@ -131,8 +131,12 @@ func (r *reader) openAPI(key string, n *yaml.Node, o *openapi.Options) {
 				o.Document = filepath.Join(r.dir, t.value)
 			}
 		},
-		"baseURL":       text(&o.BaseURL),
-		"headers":       func(key string, n *yaml.Node) { o.Headers = r.strings(key, n) },
+		"baseURL": text(&o.BaseURL),
+		"headers": func(key string, n *yaml.Node) {
+			before := len(r.expanded)
+			o.Headers = r.strings(key, n)
+			o.Secrets = slices.Clone(r.expanded[before:])
+		},
 		"credentials":   func(key string, n *yaml.Node) { o.Credentials = r.credentials(key, n) },
 		"verbs":         func(key string, n *yaml.Node) { o.Verbs = r.verbs(key, n) },
 		"rawRequest":    flag(&o.RawRequest),

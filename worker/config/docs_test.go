@@ -38,7 +38,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 			require.NoError(t, err, "%s:\n%s", page, block[1])
 		}
 	}
-	require.Equal(t, 6, blocks)
+	require.Equal(t, 7, blocks)
 }
 
 // sections are the tables of keys in docs/reference.md, and the function of the reader that takes their keys.
@@ -136,6 +136,8 @@ var told = map[string]struct{ rule, class, approval, more string }{
 	"class": {rule: "class: idempotent", class: "idempotent"},
 	"requiresApproval": {rule: `requiresApproval: "args.url == 'x'"`, approval: "by arguments",
 		more: "approval if args.url == 'x'"},
+	"additional": {rule: `requiresApproval: 'args.url != ""', additional: allow`, approval: "by arguments",
+		more: "other arguments allowed"},
 	"approvals":     {rule: "approvals: 2", approval: "always", more: "approvals 2"},
 	"unknown":       {rule: "unknown: ask", more: "an unknown outcome asks a person"},
 	"resolvedBy":    {rule: "resolvedBy: client", more: "resolved by a client"},

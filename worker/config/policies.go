@@ -20,6 +20,8 @@ type Policy struct {
 	// Approval is always, never, or "by arguments"; ApprovalIf is the expression then.
 	Approval   string `json:"approval"`
 	ApprovalIf string `json:"approvalIf,omitempty"`
+	// Additional is "allow" where the rule lets arguments through that the tool does not declare.
+	Additional string `json:"additional,omitempty"`
 	// Approvals is how many different people have to approve, where that is said.
 	Approvals int `json:"approvals,omitempty"`
 	// Rule is the pattern of the rule that applies.
@@ -95,6 +97,9 @@ func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {
 		p.ResolvedBy = "client"
 	case m.ApprovalFor != nil:
 		p.Approval, p.ApprovalIf = "by arguments", rule.ApprovalIf
+		if m.AllowAdditional {
+			p.Additional = "allow"
+		}
 	case m.RequiresApproval:
 		p.Approval = "always"
 	}
@@ -142,6 +147,7 @@ func (p Policy) More() (list []string) {
 	say(p.Hidden, "hidden")
 	say(p.RenamedFrom != "", "renamed from %s", p.RenamedFrom)
 	say(p.ApprovalIf != "", "approval if %s", p.ApprovalIf)
+	say(p.Additional != "", "other arguments allowed")
 	say(p.Approvals > 0, "approvals %d", p.Approvals)
 	say(p.ResolvedBy != "", "resolved by a %s", p.ResolvedBy)
 	say(p.Unknown != "", "an unknown outcome asks a person")

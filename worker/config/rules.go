@@ -55,6 +55,9 @@ func (r *reader) rule(e entry) connectors.Rule {
 		"ratePerSecond": func(key string, n *yaml.Node) { rule.RatePerSecond = r.rate(key, n) },
 		"revert":        func(key string, n *yaml.Node) { rule.Revert = r.revert(key, n) },
 		"approvals":     func(key string, n *yaml.Node) { rule.Approvals = r.count(key, n) },
+		"additional": func(key string, n *yaml.Node) {
+			rule.AllowAdditional = choice(r, key, n, map[string]bool{"allow": true, "refuse": false})
+		},
 		"resolvedBy": func(key string, n *yaml.Node) {
 			rule.ResolvedByClient = choice(r, key, n, map[string]bool{"client": true})
 		},
@@ -65,6 +68,9 @@ func (r *reader) rule(e entry) connectors.Rule {
 	})
 	r.checkReplay(found["replay"], rule)
 	r.checkApprovals(found["approvals"], rule)
+	if n := found["additional"]; n != nil && rule.ApprovalIf == "" {
+		r.fail(n, `"additional" is for a rule whose "requiresApproval" is an expression: no other looks at arguments`)
+	}
 	return rule
 }
 
@@ -110,7 +116,8 @@ func (r *reader) checkApprovals(n *yaml.Node, rule connectors.Rule) {
 func (r *reader) approval(key string, n *yaml.Node, rule *connectors.Rule) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 		if text, ok := r.expand(n); ok {
-			rule.ApprovalFor, rule.ApprovalIf = r.predicate(key, n, text), n.Value
+			rule.ApprovalFor, rule.ApprovalNames = r.predicate(key, n, text)
+			rule.ApprovalIf = n.Value
 		}
 		return
 	}

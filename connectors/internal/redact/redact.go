@@ -9,14 +9,18 @@ import (
 	"strings"
 )
 
-// minSecret is the length from which an environment value counts as a secret;
-// hiding shorter ones would garble errors and protect nothing.
-const minSecret = 4
+// The lengths from which a value counts as a secret. Hiding shorter ones would garble texts and protect nothing: errors
+// can bear more of that than data.
+const (
+	InErrors = 4
+	InData   = 6
+)
 
-// Redactor hides the values of a configured environment.
+// Redactor hides secrets.
 type Redactor struct{ replace *strings.Replacer }
 
-func New(env map[string]string) *Redactor {
+// New makes a redactor of values that are at least so long.
+func New(env map[string]string, least int) *Redactor {
 	var secrets []string
 	for _, value := range env {
 		secrets = append(secrets, value)
@@ -26,7 +30,7 @@ func New(env map[string]string) *Redactor {
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var pairs []string
 	for _, secret := range slices.Compact(secrets) {
-		if len(strings.TrimSpace(secret)) >= minSecret {
+		if len(strings.TrimSpace(secret)) >= least {
 			pairs = append(pairs, secret, "[redacted]")
 		}
 	}

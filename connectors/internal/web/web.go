@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -249,5 +250,12 @@ func ClassOfVerb(verb string) connectors.Class {
 // PublicHeaders are no secrets: they say what is accepted, and may be as common as "application/json".
 var PublicHeaders = words.Set(
 	`accept accept-charset accept-encoding accept-language cache-control content-type prefer user-agent`)
+
+// Credential reports whether the name of a header speaks of a credential.
+func Credential(header string) bool {
+	header = strings.ToLower(header)
+	return slices.ContainsFunc([]string{"auth", "token", "key", "secret", "password", "cookie", "session", "credential",
+		"signature"}, func(word string) bool { return strings.Contains(header, word) })
+}
 
 var DefaultPorts = map[string]string{"https": "443", "http": "80"}

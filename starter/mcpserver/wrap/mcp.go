@@ -15,6 +15,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/internal/version"
+	"github.com/temporal-codemode/codemode/starter/local"
 )
 
 const codeText = `Run JavaScript or TypeScript that calls tools. Write an async arrow function; what it returns is the result.
@@ -38,15 +39,19 @@ func MCP(ctx context.Context, source mcpconnector.Options, o Options) (s *server
 // Connector wraps any connector; its name must be a JavaScript identifier.
 func Connector(ctx context.Context, c connectors.Connector, o Options) (s *server.MCPServer, closing func() error,
 	err error) {
-	set, err := connectors.NewSet(ctx, []connectors.Connector{c}, nil)
+	whole, err := connectors.NewSet(ctx, []connectors.Connector{c}, map[string][]connectors.Rule{c.Name(): o.Rules})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := set.Err(c.Name()); err != nil {
-		return nil, nil, errors.Join(err, set.Close())
+	if err := whole.Err(c.Name()); err != nil {
+		return nil, nil, errors.Join(err, whole.Close())
+	}
+	set, err := local.Unattended(ctx, whole)
+	if err != nil {
+		return nil, nil, errors.Join(err, whole.Close())
 	}
 	if o, err = o.withDefaults(); err != nil {
-		return nil, nil, errors.Join(err, set.Close())
+		return nil, nil, errors.Join(err, whole.Close())
 	}
 	s = server.NewMCPServer("codemode", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
 	s.AddTool(codeTool("code", describe(set, c.Name(), o.Description), "an async arrow function that calls tools"),
@@ -55,22 +60,9 @@ func Connector(ctx context.Context, c connectors.Connector, o Options) (s *serve
 			if err != nil {
 				return failed(err.Error()), nil
 			}
-			return o.run(ctx, text,
-				host{methods: func(name string) (*connectors.Bound, error) { return lookup(set, c.Name(), name) }}), nil
+			return o.run(ctx, text, host{Calls: local.Calls{Connectors: set}, connector: c.Name()}), nil
 		})
-	return s, set.Close, nil
-}
-
-// lookup names tools as programs do.
-func lookup(set *connectors.Set, connector, name string) (*connectors.Bound, error) {
-	method, err := set.Lookup(connector, name)
-	var missing *connectors.NotFoundError
-	if errors.As(err, &missing) {
-		renamed := *missing
-		renamed.Connector = namespace
-		return nil, &renamed
-	}
-	return method, err
+	return s, whole.Close, nil
 }
 
 func describe(set *connectors.Set, connector, custom string) string {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -16,7 +15,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/sandbox/compile"
-	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/starter/local"
 )
 
 const (
@@ -37,6 +36,10 @@ const (
 // server is no longer used.
 func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.MCPServer, closing func() error,
 	err error) {
+	if len(o.Rules) > 0 {
+		return nil, nil, errors.New("an OpenAPI document is wrapped by the requests that programs send, which its " +
+			"rules would not meet: offer it without wrapping")
+	}
 	source.RawRequest, source.ExposeSpec = true, true
 	set, err := connectors.NewSet(ctx, []connectors.Connector{openapi.New(upstream, source)}, nil)
 	if err != nil {
@@ -65,12 +68,6 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 var facade string
 
 func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandlerFunc {
-	methods := func(name string) (*connectors.Bound, error) {
-		if !slices.Contains(offered, name) {
-			return nil, errors.New(signals.ToolNotFound(name, namespace))
-		}
-		return set.Lookup(upstream, name)
-	}
 	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		text, err := code(request)
 		if err != nil {
@@ -79,6 +76,7 @@ func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandler
 		names, _ := json.Marshal(offered)
 		program := fmt.Sprintf("return (%s)(codemode, %s, (codemode) => (%s\n))", strings.TrimSpace(facade),
 			names, compile.NormalizeCode(text))
-		return o.run(ctx, program, host{methods: methods}), nil
+		calls := host{Calls: local.Calls{Connectors: set}, connector: upstream, offered: offered}
+		return o.run(ctx, program, calls), nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,13 @@ type Options struct {
 	// Executor runs the programs; nil runs each in a hardened child process, for which main begins with
 	// child.Main().
 	Executor sandbox.Executor
+	// Sandbox configures these children.
+	Sandbox child.Options
+	// Modules are what programs may import.
+	Modules map[string]string
+	// Rules change the methods of a connector. What always needs a person is left out. OpenAPI documents take none:
+	// programs send requests there, which no rule for an operation would meet.
+	Rules []connectors.Rule
 	// Timeout bounds a program; 0 is 60 s.
 	Timeout time.Duration
 	// Description replaces that of the tool code, where the first {{types}} and the first {{example}} are filled in; of
@@ -37,7 +45,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	var err error
 	if o.Executor == nil {
-		o.Executor, err = child.New(child.Options{})
+		o.Executor, err = child.New(o.Sandbox)
 	}
 	return o, err
 }
@@ -45,36 +53,37 @@ func (o Options) withDefaults() (Options, error) {
 // namespace is the only global of wrapped programs.
 const namespace = "codemode"
 
-// host makes the calls of a program at once.
+// host makes the calls of a program, which knows the connector as codemode.
 type host struct {
-	methods func(name string) (*connectors.Bound, error)
-	session string
+	local.Calls
+	connector string
+	offered   []string // nil: all methods
 }
 
 // Admit looks a call up and checks its arguments.
 func (h host) Admit(c sandbox.Call) sandbox.Admission {
-	method, err := h.methods(c.Method)
-	if err == nil {
-		err = method.Validate(c.Args)
+	if h.offered != nil && !slices.Contains(h.offered, c.Method) {
+		return sandbox.Refuse(errors.New(signals.ToolNotFound(c.Method, namespace)))
 	}
-	if err != nil {
-		return sandbox.Refuse(err)
+	_, err := h.Connectors.Lookup(h.connector, c.Method)
+	var missing *connectors.NotFoundError
+	if errors.As(err, &missing) { // programs know it by another name
+		renamed := *missing
+		renamed.Connector = namespace
+		return sandbox.Refuse(&renamed)
 	}
-	return sandbox.Admission{Class: method.Class, EveryCall: true}
+	c.Connector = h.connector
+	admission := h.Calls.Admit(c)
+	if refused := admission.Refused; refused != nil {
+		refused.Message = strings.ReplaceAll(refused.Message, h.connector+".", namespace+".")
+	}
+	return admission
 }
 
 // Call makes a call.
 func (h host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
-	method, err := h.methods(c.Method)
-	var value json.RawMessage
-	if err == nil {
-		value, err = method.Invoke(connectors.Context{Context: ctx, ExecutionID: h.session, Seq: c.Seq, Attempt: 1},
-			c.Args)
-	}
-	if err != nil {
-		return sandbox.Fail(err)
-	}
-	return sandbox.Settlement{Value: value}
+	c.Connector = h.connector
+	return h.Calls.Call(ctx, c)
 }
 
 // resultUnits is how long an answer may get, in UTF-16 units.
@@ -82,11 +91,13 @@ const resultUnits = 24_000
 
 // run runs a program to its end.
 func (o Options) run(ctx context.Context, code string, h host) *mcp.CallToolResult {
+	h.ExecutionID = signals.NewExecutionID(time.Now())
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	now := time.Now()
 	passes := local.Passes{Executor: o.Executor, Host: h, Ends: now.Add(o.Timeout)}
-	passes.Pass = sandbox.Pass{Code: code, Seed: now.String(), Start: now.UnixMilli(), Connectors: []string{namespace}}
+	passes.Pass = sandbox.Pass{Code: code, Seed: now.String(), Start: now.UnixMilli(), Connectors: []string{namespace},
+		Modules: o.Modules}
 	passes.Pass.Limits = sandbox.Limits{ValueUnits: documentBytes, ValueBytes: documentBytes, ResultBytes: resultBytes}
 	r, err := passes.Run(ctx)
 	switch {
