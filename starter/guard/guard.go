@@ -54,12 +54,18 @@ func (k Key) In(address string) string {
 	return address + "?" + Parameter + "=" + url.QueryEscape(string(k))
 }
 
-// Given is what a request brings: as a bearer token, or in its address.
-func Given(r *http.Request) string {
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return token
+// Bearer is the bearer token of a request, empty without one.
+func Bearer(r *http.Request) string {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return ""
 	}
-	return r.URL.Query().Get(Parameter)
+	return token
+}
+
+// Brings reports whether a request brings the key, in its address or as a bearer token.
+func (k Key) Brings(r *http.Request) bool {
+	return k.Is(Bearer(r)) || k.Is(r.URL.Query().Get(Parameter))
 }
 
 // WithoutKey is the address of a request without the key.

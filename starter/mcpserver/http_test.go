@@ -159,6 +159,8 @@ func people(token string) (Caller, bool) {
 func TestSessionsBelongToTheirCallers(t *testing.T) {
 	address, h, ran := served(t, HTTPOptions{Authenticate: people, SSE: true})
 	ada, bob := map[string]string{"Authorization": "Bearer ada"}, map[string]string{"Authorization": "Bearer bob"}
+	refused, _ := send(t, "POST", address+"/mcp?key=ada", hello, asJSONRequest(nil))
+	require.Equal(t, 401, refused.StatusCode, "a token is no part of an address")
 	id := begin(t, address+"/mcp", ada)
 	for _, method := range []string{"POST", "GET", "DELETE"} {
 		bob[server.HeaderKeySessionID] = id
