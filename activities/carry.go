@@ -15,6 +15,8 @@ import (
 
 // Carry answers with a part of the log of the run before, which this run's history holds from then on.
 func (a *Activities) Carry(ctx context.Context, in signals.CarryInput) (converter.RawValue, error) {
+	pulse := beat(ctx)
+	defer pulse.stop()
 	run := activity.GetInfo(ctx).WorkflowExecution
 	_, log := a.carried.known(run.RunID)
 	if log == nil {

@@ -165,7 +165,8 @@ func (e *execution) takeLog(ctx workflow.Context) {
 func (e *execution) carriedLog(ctx workflow.Context, part int) (log signals.CarriedLog, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID: fmt.Sprintf("%s-%d", signals.CarryActivityID, part), StartToCloseTimeout: 5 * time.Minute,
-		Summary: fmt.Sprintf("the log so far, part %d", part+1),
+		HeartbeatTimeout: HeartbeatTimeout,
+		Summary:          fmt.Sprintf("the log so far, part %d", part+1),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: time.Minute, MaximumAttempts: 30},
 	})

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/chaos/ledger"
@@ -19,6 +21,7 @@ const person = "chaos"
 type actor struct {
 	*rand.Rand
 	client *codemode.Client
+	raw    client.Client
 	id     string
 	// hold keeps the first pause undecided until it is closed.
 	hold <-chan struct{}
@@ -27,13 +30,14 @@ type actor struct {
 	rejected   bool
 	cancelled  bool
 	rolledBack bool
-	trail      []string // what it did, and the errors that it met, for the report
+	rivals     map[int]string // by seq: the decision that came first, of two that exclude each other
+	trail      []string       // what it did, and the errors that it met, for the report
 }
 
-func newActor(c *codemode.Client, seed uint64, n int) *actor {
+func newActor(raw client.Client, c *codemode.Client, seed uint64, n int) *actor {
 	return &actor{
-		Rand: stream(seed, n, "decisions"), client: c, id: fmt.Sprintf("exec_%d_%d", seed, n),
-		allowed: map[int][]ledger.Args{},
+		Rand: stream(seed, n, "decisions"), client: c, raw: raw, id: fmt.Sprintf("exec_%d_%d", seed, n),
+		allowed: map[int][]ledger.Args{}, rivals: map[int]string{},
 	}
 }
 
@@ -80,13 +84,13 @@ func (a *actor) decide(ctx context.Context, o signals.Outcome) bool {
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	one := o.Pending[a.IntN(len(o.Pending))]
-	n := a.IntN(40)
+	n := a.IntN(44)
 	accepted := a.take(ctx, o, one, n)
 	a.note("pass %d: decision %d on call %d, one of %d, accepted: %v", o.Pass, n, one.Seq, len(o.Pending), accepted)
 	return accepted
 }
 
-// take is decision number n of 40.
+// take is decision number n of 44.
 func (a *actor) take(ctx context.Context, o signals.Outcome, one signals.PendingAction, n int) bool {
 	switch {
 	case n < 22:
@@ -114,8 +118,32 @@ func (a *actor) take(ctx context.Context, o signals.Outcome, one signals.Pending
 		ok, err := a.client.Cancel(ctx, a.id, signals.Cancellation{By: person})
 		return ok && err == nil
 	}
+	if n >= 40 {
+		return a.rival(ctx, one)
+	}
 	_ = a.rollback(ctx)
 	return false // where nothing can be undone, the execution stays paused
+}
+
+// rival sends two signals about one call that exclude each other: the first that history has is what happens.
+func (a *actor) rival(ctx context.Context, one signals.PendingAction) bool {
+	list := []signals.Message{
+		signals.Approve{Seqs: []int{one.Seq}, ArgsDigest: one.ArgsDigest, By: person},
+		signals.Reject{Seq: &one.Seq, Continue: true, Reason: "no", By: person},
+	}
+	if one.Reason != "" { // only an unknown outcome is neither
+		return false
+	}
+	a.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	a.allow(one.Seq, one.Args)
+	id := signals.WorkflowID(a.client.Runtime(), a.id)
+	for i, m := range list {
+		if a.raw.SignalWorkflow(ctx, id, "", m.Signal(), m) != nil {
+			return i > 0 // it may have arrived all the same: which was first is not known
+		}
+	}
+	a.rivals[one.Seq] = list[0].Signal()
+	return true
 }
 
 // rollback undoes the execution until nothing is left that could not be undone: a server may be away just then.

@@ -52,5 +52,10 @@ func lastEvents(ctx context.Context, c client.Client, runtime, id string) string
 		lines = append(lines,
 			fmt.Sprintf("%s %d %s", e.EventTime.AsTime().Local().Format("15:04:05.0"), e.EventId, e.EventType))
 	}
+	if d, err := c.DescribeWorkflowExecution(ctx, signals.WorkflowID(runtime, id), ""); err == nil {
+		for _, a := range d.PendingActivities {
+			lines = append(lines, fmt.Sprintf("%s attempt %d: %s", a.ActivityId, a.Attempt, a.LastFailure.GetMessage()))
+		}
+	}
 	return strings.Join(lines, ", ")
 }

@@ -79,6 +79,7 @@ func (v *verb) flags(name string) *flag.FlagSet {
 	f.BoolVar(&v.json, "json", false, "print the result as JSON")
 	f.BoolVar(&o.Keep, "keep", false, "keep the ledger, Temporal's database and the logs")
 	f.Uint64Var(&o.Seed, "seed", 1, "decides programs, decisions and kills")
+	f.IntVar(&o.HistoryEvents, "history-events", 0, "let runs continue as new after so many events")
 	if name == "sweep" {
 		f.IntVar(&v.programs, "programs", v.programs,
 			"programs to sweep: the first is fixed, the others come from the seed")
@@ -165,6 +166,11 @@ func (o options) inDirectory(ctx context.Context, do func(*cluster) error) error
 		return err
 	}
 	defer func() { _ = log.Close() }()
+	if o.HistoryEvents > 0 { // workers inherit it
+		if err := os.Setenv(eventsVar, strconv.Itoa(o.HistoryEvents)); err != nil {
+			return err
+		}
+	}
 	c, err := newCluster(ctx, dir, o.Seed, o.Workers, log)
 	if err != nil {
 		return err

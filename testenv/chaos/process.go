@@ -17,6 +17,7 @@ const (
 	ledgerVar    = "CODEMODE_CHAOS_LEDGER"
 	fileVar      = "CODEMODE_CHAOS_FILE"
 	runtimeVar   = "CODEMODE_CHAOS_RUNTIME"
+	eventsVar    = "CODEMODE_CHAOS_HISTORY_EVENTS"
 	seedVar      = "CODEMODE_CHAOS_SEED"
 )
 

@@ -12,6 +12,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/chaos/ledger"
 	"github.com/temporal-codemode/codemode/testenv/server"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
@@ -71,10 +72,12 @@ func playWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	events, _ := strconv.Atoi(os.Getenv(eventsVar)) // none is the default
 	w, err := codemodeworker.New(ctx, c, codemodeworker.Options{
 		Runtime:    os.Getenv(runtimeVar),
 		Connectors: []connectors.Connector{shopConnector(), depot},
 		Rules:      map[string][]connectors.Rule{"depot": depotRules},
+		Limits:     signals.Limits{HistoryEvents: events},
 	})
 	if err != nil {
 		return err

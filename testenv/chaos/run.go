@@ -27,6 +27,8 @@ type options struct {
 	For    time.Duration `json:"for,omitempty"`
 	// Patience is how long an execution may take once nothing is killed any more, before it counts as stuck.
 	Patience time.Duration `json:"patience"`
+	// HistoryEvents is after how many events runs continue as new; 0 is the default.
+	HistoryEvents int `json:"historyEvents,omitempty"`
 	// Keep leaves the ledger and Temporal's database where they are.
 	Keep     bool      `json:"-"`
 	Progress io.Writer `json:"-"`
@@ -133,7 +135,7 @@ func (r *run) startAll(ctx context.Context) {
 }
 
 func (r *run) one(ctx context.Context, n int, kept bool) {
-	a := newActor(r.cluster.client, r.Seed, n)
+	a := newActor(r.cluster.raw, r.cluster.client, r.Seed, n)
 	code := program(r.Seed, n)
 	if kept {
 		a.hold = r.hold

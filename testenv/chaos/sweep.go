@@ -186,7 +186,7 @@ func (s *sweeper) tend(ctx context.Context, l *lane) {
 
 // execute runs the program, hit at the boundary, and judges it.
 func (s *sweeper) execute(ctx context.Context, l *lane, b boundary) string {
-	a := newActor(l.client, s.Seed, s.program)
+	a := newActor(s.cluster.raw, l.client, s.Seed, s.program)
 	a.id = fmt.Sprintf("exec_%s_%d_%d", l.name, b.at+1, s.ended.Add(1))
 	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()

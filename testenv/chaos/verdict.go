@@ -107,6 +107,9 @@ func (j *judgement) call(c signals.Call) {
 	effects := j.effects[key]
 	delete(j.effects, key)
 	j.often(c, effects)
+	if first := j.actor.rivals[c.Seq]; first != "" && len(c.Decisions) == 1 && c.Decisions[0].Kind != first {
+		j.mismatch(c, "the %s came first, and %s was done", first, c.Decisions[0].Kind)
+	}
 	switch c.State {
 	case signals.Applied:
 		j.applied(c, args, effects)
