@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/internal/validate"
 )
@@ -24,13 +22,13 @@ type Bound struct {
 
 	original string // the name before any rename
 	limit    *limiter
-	compile  func() (*jsonschema.Schema, error)
+	compile  func() (*validate.Compiled, error)
 }
 
 // bind leaves the schema for later: a large catalogue is rarely used as a whole.
 func bind(connector, original string, m Method) *Bound {
 	b := &Bound{Connector: connector, Method: m, original: original}
-	b.compile = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	b.compile = sync.OnceValues(func() (*validate.Compiled, error) {
 		if m.Arguments != nil {
 			return validate.Compile(m.Arguments())
 		}
@@ -61,6 +59,9 @@ func (b *Bound) Validate(args json.RawMessage) error {
 	}
 	schema, err := b.compile()
 	if schema == nil || err != nil {
+		if problem := validate.Shape(plain); problem != "" { // rules and connectors read it, too
+			return b.invalid([]string{problem})
+		}
 		return nil
 	}
 	if problems := validate.Problems(schema, plain); len(problems) > 0 {
