@@ -103,7 +103,8 @@ func TestShape(t *testing.T) {
 	long := strings.Repeat("7", 1_001)
 	for _, c := range [][2]string{
 		{`{"a":[1,2,{"b":"1,2,[{"}]}`, ""},
-		{"[" + strings.Repeat("1,", 100_000) + "1]", "100002 values are too many: at most 100000 can be passed at once"},
+		{"[" + strings.Repeat("1,", 100_000) + "1]",
+			"100002 values are too many: at most 100000 can be passed at once"},
 		{strings.Repeat("[", 501) + strings.Repeat("]", 501),
 			"values are nested 501 levels deep: at most 500 can be passed"},
 		{`{"n":` + long + `}`, "a number has 1001 digits: at most 1000 can be passed"},

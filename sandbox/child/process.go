@@ -50,6 +50,7 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 	cmd := &exec.Cmd{Path: self, Args: args, Env: []string{}, Dir: "/"}
 	p := &process{cmd: cmd, memory: memory, stderr: &tail{}, exited: make(chan struct{})}
 	cmd.Stderr = p.stderr
+	cmd.WaitDelay = killGrace // where a child may start processes, one of these may keep standard error open
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
