@@ -238,8 +238,7 @@ func FuzzFrames(f *testing.F) {
 			if err != nil {
 				return
 			}
-			var r sandbox.Result
-			_ = decodeFrame(body, &r)
+			_, _ = decodeResult(body)
 			var c sandbox.Call
 			_ = decodeFrame(body, &c)
 		}

@@ -16,8 +16,8 @@ func (s *session) result(body []byte) (sandbox.Result, error) {
 	s.mu.Lock()
 	s.over = true // a call that has not settled by now is unsettled for the child, too
 	s.mu.Unlock()
-	var r sandbox.Result
-	if err := decodeFrame(body, &r); err != nil {
+	r, err := decodeResult(body)
+	if err != nil {
 		return r, err
 	}
 	switch r.End {
