@@ -83,7 +83,10 @@ var mayImport = map[string][]string{
 		"worker/codemodeworker", "connectors", "connectors/mcp", "connectors/openapi", "connectors/outbound",
 		"connectors/wire", "sandbox/child", "sandbox/harden",
 	},
-	"worker": {"", "signals/payload", "connectors", "sandbox/child", "worker/codemodeworker", "worker/config"},
+	"worker": {
+		"", "signals/payload", "connectors", "sandbox/child", "sandbox/harden", "worker/codemodeworker",
+		"worker/config",
+	},
 
 	"starter/console":   {"", "internal/validate"},
 	"starter/mcpserver": {"", "connectors/utcp", "internal/validate"},
@@ -95,8 +98,8 @@ var mayImport = map[string][]string{
 		"sandbox/compile", "starter/local",
 	},
 	"starter": {
-		"", "signals/payload", "sandbox/child", "worker/codemodeworker", "worker/config", "starter/console",
-		"starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
+		"", "signals/payload", "sandbox/child", "sandbox/harden", "worker/codemodeworker", "worker/config",
+		"starter/console", "starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
 	},
 	"codemodetest": {"", "connectors", "sandbox/engine", "worker/codemodeworker"},
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -53,6 +54,9 @@ func (e usageError) Unwrap() error { return e.error }
 
 func main() {
 	child.Main()
+	if err := harden.Private(); err != nil {
+		fmt.Fprintln(os.Stderr, "the environment of this process cannot be kept from the servers that it starts:", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	if err := run(ctx, os.Args[1:]); err != nil {

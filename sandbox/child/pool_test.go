@@ -59,6 +59,9 @@ func TestIsolatedLayers(t *testing.T) {
 	for _, l := range pool().Layers() {
 		t.Logf("%-14s active=%v %s", l.Name, l.Active, l.Detail)
 	}
+	if os.Getenv(wantNamespaces) != "" {
+		require.True(t, layerOf(pool().Layers(), "namespaces").Active)
+	}
 }
 
 func TestNothingGetsOutOfAChild(t *testing.T) {

@@ -29,6 +29,7 @@ type process struct {
 	busyPoll bool          // both ends of the pipe busy-poll during this pass
 	parked   string        // the nonce after which the parked runtime goes on; "" when none is parked
 	seen     int           // how many entries of its log the parked runtime has seen
+	rest     rest          // of an idle child
 	before   loggedCalls   // the calls among those entries
 	exited   chan struct{} // closed when the child has ended
 	once     sync.Once
