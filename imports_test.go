@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 	},
 
 	"starter/console":   {"", "internal/validate"},
-	"starter/mcpserver": {"", "connectors/utcp", "internal/validate"},
+	"starter/mcpserver": {"", "connectors/utcp", "connectors/wire", "internal/validate"},
 	"starter/local": {
 		"", "connectors", "connectors/catalogue", "internal/ask", "internal/lookup", "sandbox", "sandbox/child",
 	},
@@ -98,8 +98,8 @@ var mayImport = map[string][]string{
 		"sandbox/compile", "starter/local",
 	},
 	"starter": {
-		"", "signals/payload", "sandbox/child", "sandbox/harden", "worker/codemodeworker", "worker/config",
-		"starter/console", "starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
+		"", "signals/payload", "connectors/wire", "sandbox/child", "sandbox/harden", "worker/codemodeworker",
+		"worker/config", "starter/console", "starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
 	},
 	"codemodetest": {"", "connectors", "sandbox/engine", "worker/codemodeworker"},
 }

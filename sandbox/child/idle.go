@@ -7,8 +7,8 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox/harden"
 )
 
-// The limits of a pass end with it. A child that was taken over could answer as any other, and use the processor between
-// its passes; so idle children are looked at now and then.
+// The limits of a pass end with it. A child that was taken over could answer as any other, and use the processor
+// between its passes; so idle children are looked at now and then.
 const (
 	lookAtIdleEvery = 10 * time.Second
 	// idleCPU is what a child may use before it counts, to prepare its next pass and to collect garbage; beyond that
