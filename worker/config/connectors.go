@@ -133,6 +133,7 @@ func (r *reader) openAPI(key string, n *yaml.Node, o *openapi.Options) {
 			}
 		},
 		"baseURL":       text(&o.BaseURL),
+		"origins":       func(key string, n *yaml.Node) { o.Origins = r.args(key, n) },
 		"headers":       func(key string, n *yaml.Node) { o.Headers = r.strings(key, n) },
 		"credentials":   func(key string, n *yaml.Node) { o.Credentials = r.credentials(key, n) },
 		"verbs":         func(key string, n *yaml.Node) { o.Verbs = r.verbs(key, n) },
