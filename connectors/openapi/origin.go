@@ -53,8 +53,8 @@ func (c *openAPIConnector) checkOrigin(home, at *url.URL) error {
 	}
 	switch {
 	case web.Origin(at) != web.Origin(home):
-		return &originError{fmt.Sprintf("credentials for %s are not sent to %s: list it under origins if they should be",
-			home.Host, at.Host)}
+		return &originError{fmt.Sprintf("credentials for %s are not sent to %s: list it under origins if they should "+
+			"be", home.Host, at.Host)}
 	case at.Scheme != "https" && !web.IsLoopback(at.Hostname()):
 		return &originError{fmt.Sprintf("credentials are not sent to %s, which is not reached by https: set the base "+
 			"URL if they should be", at.Host)}

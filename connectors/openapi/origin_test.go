@@ -86,7 +86,7 @@ func TestDocumentsStayOutside(t *testing.T) {
 		opts   Options
 		want   string
 	}{
-		{"http://169.254.169.254/latest", Options{}, "the document names the server 169.254.169.254, which is no public"},
+		{"http://169.254.169.254/latest", Options{}, "names the server 169.254.169.254, which is no public"},
 		{"https://10.0.0.7", Options{}, "the document names the server 10.0.0.7, which is no public address"},
 		{"https://[fe80::1]:8", Options{}, "the document names the server [fe80::1]:8, which is no public address"},
 		{"http://api.example.com", Options{Credentials: key}, "which is not reached by https"},
