@@ -9,6 +9,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
@@ -52,6 +53,7 @@ type Activities struct {
 	patience  time.Duration // aheadWithin, but for tests
 	effects   effects
 	catalogue func() *catalogue.Catalogue
+	snippets  *lookup.Recent
 }
 
 // New fills in defaults.
@@ -67,7 +69,10 @@ func New(o Options) *Activities {
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
-	return &Activities{Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current}
+	return &Activities{
+		Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
+		snippets: lookup.NewRecent(),
+	}
 }
 
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.
