@@ -35,6 +35,8 @@ type Options struct {
 	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs
 	// that may end their worker must not: a workflow task is tried again for ever.
 	LocalPass time.Duration
+	// Attempts tells which workflow tasks are tried again; passes do not run inside these. Nil knows of none.
+	Attempts *Attempts
 	// Limits bound an execution; they are fixed by its first pass.
 	Limits signals.Limits
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
