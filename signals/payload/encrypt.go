@@ -50,7 +50,11 @@ const (
 type encryption struct {
 	newest string
 	sealed map[string]cipher.AEAD
+	only   bool // what is not encrypted is refused
 }
+
+// errPlain says that somebody without keys sent something, or that it is from before there were any.
+var errPlain = errors.New("a payload is not encrypted, and encryption is required: send it with the keys in " + KeysEnv)
 
 func newEncryption(keys []Key) (*encryption, error) {
 	e := &encryption{newest: keys[0].ID, sealed: map[string]cipher.AEAD{}}
@@ -86,6 +90,9 @@ func (e *encryption) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, 
 func (e *encryption) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return each(payloads, func(p *commonpb.Payload) (*commonpb.Payload, error) {
 		if string(p.Metadata[converter.MetadataEncoding]) != encodingEncrypted {
+			if e.only {
+				return nil, errPlain
+			}
 			return p, nil
 		}
 		id := string(p.Metadata[metadataKeyID])
