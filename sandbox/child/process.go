@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -32,6 +33,7 @@ type process struct {
 	rest     rest          // of an idle child
 	before   loggedCalls   // the calls among those entries
 	exited   chan struct{} // closed when the child has ended
+	killed   atomic.Bool   // by this process
 	once     sync.Once
 }
 
@@ -96,6 +98,7 @@ func (p *process) greet() error {
 
 func (p *process) kill() {
 	p.once.Do(func() {
+		p.killed.Store(true)
 		_ = p.cmd.Process.Kill()
 		_ = p.stdin.Close()
 		go func() {
@@ -107,7 +110,10 @@ func (p *process) kill() {
 
 // end waits for a child that has closed its pipe, and tells how it ended.
 func (p *process) end() string {
-	timer := time.AfterFunc(killGrace, func() { _ = p.cmd.Process.Kill() })
+	timer := time.AfterFunc(killGrace, func() {
+		p.killed.Store(true)
+		_ = p.cmd.Process.Kill()
+	})
 	defer timer.Stop()
 	p.once.Do(func() {
 		_ = p.stdin.Close()
@@ -148,7 +154,8 @@ func (p *process) run(
 		return sandbox.Result{}, false, cause
 	}
 	result = s.broken(overdue)
-	if result.Failure.Kind == sandbox.Crashed && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed") {
+	fromOutside := !p.killed.Load() && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed")
+	if fromOutside && result.Failure.Kind == sandbox.Crashed {
 		return result, false, errKilled
 	}
 	return result, false, nil
