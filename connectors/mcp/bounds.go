@@ -106,6 +106,7 @@ func (b *bounded) pass(part []byte) {
 	case b.size <= b.limit:
 		b.out.Write(part)
 	case !b.shared || b.size > mostSkipped*b.limit:
+		b.answer()
 		b.err = &tooLargeError{b.limit}
 		b.told()
 		return
@@ -124,10 +125,15 @@ func (b *bounded) pass(part []byte) {
 
 // end ends a message.
 func (b *bounded) end() {
+	b.answer()
+	b.size, b.cut, b.scan = 0, false, idScanner{}
+}
+
+// answer says to whom a message was the answer that there is none.
+func (b *bounded) answer() {
 	if b.cut && b.scan.id != nil && !b.scan.method {
 		b.out.Write(b.instead())
 	}
-	b.size, b.cut, b.scan = 0, false, idScanner{}
 }
 
 func (b *bounded) instead() []byte {
