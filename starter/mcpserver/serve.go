@@ -40,11 +40,12 @@ func Handler(s *server.MCPServer, authenticate Authenticate) http.Handler {
 	sse := server.NewSSEServer(s)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", server.NewStreamableHTTPServer(s,
-		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler))))
+		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)), server.WithSessionIdleTTL(sessionsKept)))
 	mux.Handle("/sse", sse.SSEHandler())
 	mux.Handle("/message", sse.MessageHandler())
+	served := bounded(mux)
 	if authenticate == nil {
-		return mux
+		return served
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -54,7 +55,7 @@ func Handler(s *server.MCPServer, authenticate Authenticate) http.Handler {
 			http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
 			return
 		}
-		mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+		served.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
 	})
 }
 
