@@ -83,11 +83,14 @@ var mayImport = map[string][]string{
 		"worker/codemodeworker", "connectors", "connectors/mcp", "connectors/openapi", "connectors/outbound",
 		"connectors/wire", "sandbox/child", "sandbox/harden",
 	},
-	"worker": {"", "signals/payload", "connectors", "sandbox/child", "worker/codemodeworker", "worker/config"},
+	"worker": {
+		"", "signals/payload", "connectors", "sandbox/child", "sandbox/harden", "worker/codemodeworker",
+		"worker/config",
+	},
 
 	"starter/guard":     {},
 	"starter/console":   {"", "internal/validate", "starter/guard"},
-	"starter/mcpserver": {"", "connectors/utcp", "internal/validate", "starter/guard"},
+	"starter/mcpserver": {"", "connectors/utcp", "connectors/wire", "internal/validate", "starter/guard"},
 	"starter/local": {
 		"", "connectors", "connectors/catalogue", "internal/ask", "internal/lookup", "sandbox", "sandbox/child",
 	},
@@ -96,8 +99,9 @@ var mayImport = map[string][]string{
 		"sandbox/compile", "starter/local",
 	},
 	"starter": {
-		"", "signals/payload", "sandbox/child", "worker/codemodeworker", "worker/config", "starter/console",
-		"starter/guard", "starter/local", "starter/mcpserver", "starter/mcpserver/wrap",
+		"", "signals/payload", "connectors/wire", "sandbox/child", "sandbox/harden", "worker/codemodeworker",
+		"worker/config", "starter/console", "starter/guard", "starter/local", "starter/mcpserver",
+		"starter/mcpserver/wrap",
 	},
 	"codemodetest": {"", "connectors", "sandbox/engine", "worker/codemodeworker"},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/signals"
@@ -34,6 +35,8 @@ type Options struct {
 	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs
 	// that may end their worker must not: a workflow task is tried again for ever.
 	LocalPass time.Duration
+	// Attempts tells which workflow tasks are tried again; passes do not run inside these. Nil knows of none.
+	Attempts *Attempts
 	// Limits bound an execution; they are fixed by its first pass.
 	Limits signals.Limits
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
@@ -55,6 +58,7 @@ type Activities struct {
 	effects   effects
 	carried   effects // the log that is being carried
 	catalogue func() *catalogue.Catalogue
+	snippets  *lookup.Recent
 }
 
 // New fills in defaults.
@@ -70,7 +74,10 @@ func New(o Options) *Activities {
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
-	return &Activities{Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current}
+	return &Activities{
+		Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
+		snippets: lookup.NewRecent(),
+	}
 }
 
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.

@@ -14,9 +14,9 @@ import (
 
 // lookups answers for a runtime out of an activity.
 func (a *Activities) lookups(ctx context.Context, runtime string) lookup.Lookups {
+	store := snippets.Store{Client: activity.GetClient(ctx), Runtime: runtime, DataConverter: a.DataConverter}
 	return lookup.Lookups{
-		Connectors: a.Connectors, Catalogue: a.catalogue(), Hints: a.Hints,
-		Snippets: snippets.Store{Client: activity.GetClient(ctx), Runtime: runtime, DataConverter: a.DataConverter},
+		Connectors: a.Connectors, Catalogue: a.catalogue(), Hints: a.Hints, Snippets: a.snippets.Of(store),
 	}
 }
 

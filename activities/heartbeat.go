@@ -34,12 +34,19 @@ type pulse struct {
 func beat(ctx context.Context) *pulse {
 	// A write that runs goes on when the execution no longer wants it, and so do its heartbeats.
 	p := &pulse{ctx: context.WithoutCancel(ctx), done: make(chan struct{})}
-	var before progress
-	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil {
-		p.starts.Store(int64(before.Starts))
-	}
+	p.starts.Store(int64(startsBefore(ctx)))
 	go p.run()
 	return p
+}
+
+// startsBefore counts the attempts that began to run and did not end in an orderly way. Those say so; of one that said
+// nothing the worker ended before the first beat.
+func startsBefore(ctx context.Context) int {
+	var before progress
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil {
+		return before.Starts
+	}
+	return int(activity.GetInfo(ctx).Attempt) - 1
 }
 
 func (p *pulse) run() {

@@ -173,10 +173,10 @@ func (j *job) isFor(in signals.PassInput) bool {
 // the regular activity that follows, and what cannot run here now is that activity's to tell, with retries and
 // heartbeats: both are nil.
 func (a *Activities) within(ctx context.Context, in signals.PassInput) *job {
-	if a.LocalPass < 0 || a.checkWorker(in, a.missing(in)) != nil {
+	runID := activity.GetInfo(ctx).WorkflowExecution.RunID
+	if a.LocalPass < 0 || a.Attempts.is(runID) || a.checkWorker(in, a.missing(in)) != nil {
 		return nil
 	}
-	runID := activity.GetInfo(ctx).WorkflowExecution.RunID
 	j := a.jobs.takeOver(runID, in)
 	if j == nil {
 		j = a.begin(ctx, in)

@@ -90,6 +90,7 @@ func (a *Activities) localPass(ctx context.Context, in signals.PassInput, runID 
 // pass answers as a regular activity.
 func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID string) (signals.PassResult, error) {
 	if err := a.checkWorker(in, a.missing(in)); err != nil {
+		activity.RecordHeartbeat(ctx, progress{Starts: startsBefore(ctx)}) // it did not run
 		return notHere(ctx, in, err)
 	}
 	pulse := beat(ctx)
@@ -153,8 +154,9 @@ func standing(in signals.PassInput) signals.PassInput {
 		Synchronous: in.Synchronous}
 }
 
-// maxStarts is how often a pass that takes its worker with it is tried.
-const maxStarts = 5
+// maxStarts is how often a pass that takes its worker with it is tried as an activity, after once inside a workflow
+// task.
+const maxStarts = 3
 
 func failed(in signals.PassInput, nonce, message string) signals.PassResult {
 	return signals.PassResult{Nonce: nonce, Pass: in.Pass, End: signals.PassFailed, Given: references(in.Given),

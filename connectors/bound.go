@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/internal/validate"
 )
@@ -26,13 +24,13 @@ type Bound struct {
 	limit    *limiter
 	// revertReads says that a rule makes the undoing call from the arguments of this one.
 	revertReads bool
-	compile     func() (*jsonschema.Schema, error)
+	compile     func() (*validate.Compiled, error)
 }
 
 // bind leaves the schema for later: a large catalogue is rarely used as a whole.
 func bind(connector, original string, m Method) *Bound {
 	b := &Bound{Connector: connector, Method: m, original: original}
-	b.compile = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	b.compile = sync.OnceValues(func() (*validate.Compiled, error) {
 		if m.Arguments != nil {
 			return validate.Compile(m.Arguments())
 		}
@@ -67,6 +65,9 @@ func (b *Bound) Validate(args json.RawMessage) error {
 	}
 	schema, err := b.compile()
 	if schema == nil || err != nil {
+		if problem := validate.Shape(plain); problem != "" { // rules and connectors read it, too
+			return b.invalid([]string{problem})
+		}
 		return nil
 	}
 	if problems := validate.Problems(schema, plain); len(problems) > 0 {

@@ -196,19 +196,24 @@ func (b *Bound) checkKeys(plain json.RawMessage) []string {
 	if b.ApprovalFor == nil {
 		return keyProblems(plain, nil, b.revertReads)
 	}
-	schema, err := b.declares()
+	compiled, err := b.compile()
+	schema := compiled.Schema()
 	// A method without a schema takes any argument. One whose schema cannot be used is not such a method.
 	closed := !b.AllowAdditional && (schema != nil || err != nil)
 	top := newSchemaPlace(schema, b.ApprovalNames, closed)
-	problems := keyProblems(plain, top, true)
-	if top.budget.steps < 0 {
+	var problems []string
+	within := compiled.Within(plain, func() { problems = keyProblems(plain, top, true) })
+	if !within || top.budget.steps < 0 {
 		problems = append(problems, "too many names for the rule that decides about approval: send less at once")
 	}
 	return problems
 }
 
 // declares is the schema that names the arguments, nil where any are taken.
-func (b *Bound) declares() (*jsonschema.Schema, error) { return b.compile() }
+func (b *Bound) declares() (*jsonschema.Schema, error) {
+	compiled, err := b.compile()
+	return compiled.Schema(), err
+}
 
 // takesNothing reports whether the rule that looks at arguments leaves none but those that it names itself.
 func (b *Bound) takesNothing() bool {

@@ -23,6 +23,8 @@ type slot struct {
 	rules     *ruleBook
 	space     atomic.Pointer[namespace]
 
+	loaded time.Time // when the methods were last asked for; of keepFresh
+
 	mu      sync.Mutex
 	stale   bool  // the methods are to be loaded again
 	loading bool  // somebody does
@@ -82,6 +84,10 @@ func (s *Set) refresh(at *slot) {
 // first attempt.
 func (s *Set) keepFresh(at *slot, tried func()) {
 	for failures := 0; ; {
+		if early := reloadEvery - time.Since(at.loaded); early > 0 && !s.pause(early) {
+			return
+		}
+		at.loaded = time.Now()
 		at.begin()
 		s.loading <- struct{}{}
 		space := loadNamespace(s.life, at.connector, at.rules)
@@ -126,6 +132,8 @@ func (s *Set) put(at *slot, space *namespace) {
 }
 
 const (
+	// reloadEvery is how often methods are listed again at most: each time costs a new index of all connectors.
+	reloadEvery      = 2 * time.Second
 	firstReloadPause = time.Second
 	maxReloadPause   = 30 * time.Second
 )

@@ -74,3 +74,30 @@ func TestReloadPause(t *testing.T) {
 		assert.Equal(t, want, reloadPause(failures), "%d", failures)
 	}
 }
+
+// A connector that says all the time that its methods changed is asked now and then.
+func TestChangesAreListedNowAndThen(t *testing.T) {
+	var lists atomic.Int32
+	var changed func()
+	c := flickering{remote{name: "x", methods: []Method{method("get")}}, &atomic.Bool{}, &changed}
+	set := newSet(t, nil, noisy{c, &lists})
+	defer set.Close()
+	require.EqualValues(t, 1, lists.Load())
+	before := set.Version()
+	for range 100_000 {
+		changed()
+	}
+	require.Eventually(t, func() bool { return set.Version() > before }, 30*time.Second, time.Millisecond)
+	assert.LessOrEqual(t, lists.Load(), int32(3))
+}
+
+// noisy counts how often it is asked.
+type noisy struct {
+	flickering
+	lists *atomic.Int32
+}
+
+func (c noisy) Methods(context.Context) ([]Method, error) {
+	c.lists.Add(1)
+	return c.methods, nil
+}

@@ -15,10 +15,12 @@ import (
 
 	"github.com/temporal-codemode/codemode/internal/invocation"
 	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 )
 
 func main() {
 	child.Main()
+	_ = harden.Private() // for the sake of servers that "mcp --config" starts; they run all the same
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	c := &cli{

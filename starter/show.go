@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -85,6 +86,9 @@ func (p *page) value(raw json.RawMessage) {
 
 func pretty(raw json.RawMessage) string {
 	var b bytes.Buffer
+	if plain, err := wire.Plain(raw); err == nil {
+		raw = plain
+	}
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)
 	}

@@ -16,6 +16,7 @@ type flags struct {
 	codecAddr    string
 	codecOrigins string
 	version      bool
+	required     bool // not a flag: the configuration wants encryption
 }
 
 func parse(args []string) (flags, error) {
@@ -25,7 +26,8 @@ func parse(args []string) (flags, error) {
 	set.StringVar(&f.config, "config", "codemode.yaml", "the `file` that names the runtime and its connectors")
 	set.StringVar(&f.metricsAddr, "metrics-addr", "", "serve Prometheus metrics on http://`address`/metrics")
 	set.StringVar(&f.codecAddr, "codec-addr", "",
-		"serve the codec endpoint that lets the Web UI show payloads on this `address`; whoever reaches it reads them")
+		"serve the codec endpoint that lets the Web UI show payloads on this `address`, which is of this machine "+
+			"unless CODEMODE_CODEC_TOKEN has what requests must bring along")
 	set.StringVar(&f.codecOrigins, "codec-origins", "http://localhost:8233,http://127.0.0.1:8233",
 		"the `origins` of the Web UIs that may use the codec endpoint")
 	set.BoolVar(&f.version, "version", false, "print the version and exit")

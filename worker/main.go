@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox/child"
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -53,6 +54,9 @@ func (e usageError) Unwrap() error { return e.error }
 
 func main() {
 	child.Main()
+	if err := harden.Private(); err != nil {
+		fmt.Fprintln(os.Stderr, "the environment of this process cannot be kept from the servers that it starts:", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	if err := run(ctx, os.Args[1:]); err != nil {
@@ -97,6 +101,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	f.required = config.EncryptionRequired
 	server, stop, err := connection(ctx, f, log)
 	if err != nil {
 		return err
@@ -133,9 +138,15 @@ func connection(ctx context.Context, f flags, log *slog.Logger) (server client.O
 	if err != nil {
 		return server, nil, usageError{err}
 	}
+	if f.required {
+		payloads.Require()
+	}
 	if f.codecAddr != "" {
-		if err := listen(ctx, f.codecAddr, "codec endpoint", payloads.Handler(strings.Split(f.codecOrigins, ",")),
-			log); err != nil {
+		endpoint := payload.Endpoint{Origins: strings.Split(f.codecOrigins, ","), Token: os.Getenv(payload.TokenEnv)}
+		if err := endpoint.CheckAddress(f.codecAddr); err != nil {
+			return server, nil, usageError{err}
+		}
+		if err := listen(ctx, f.codecAddr, "codec endpoint", payloads.Handler(endpoint), log); err != nil {
 			return server, nil, err
 		}
 	}
@@ -161,7 +172,7 @@ func listen(ctx context.Context, address, what string, handler http.Handler, log
 		return usageError{fmt.Errorf("serve the %s: %w", what, err)}
 	}
 	log.Info("serving the "+what, "address", listener.Addr().String())
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

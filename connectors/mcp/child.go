@@ -2,16 +2,19 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
 
 	"github.com/temporal-codemode/codemode/connectors/internal/redact"
 )
@@ -22,24 +25,76 @@ type child struct {
 	redact *redact.Redactor
 	stderr tail
 	cmd    *exec.Cmd
+	output io.ReadCloser
 	status string // set by ended
+	flood  atomic.Bool
 }
 
 func newChild(opts Options, redact *redact.Redactor) *child {
 	return &child{opts: opts, redact: redact}
 }
 
-// command makes the process for mcp-go, which starts and ends it. Its context
-// is left out: a server lives as long as its session.
-func (c *child) command(_ context.Context, name string, _, args []string) (*exec.Cmd, error) {
-	c.cmd = exec.Command(name, args...)
+// stdio is mcp-go's transport to a process that is started and ended here: mcp-go would read its lines without a bound.
+type stdio struct {
+	*transport.Stdio
+	child *child
+}
+
+func (s *stdio) Close() error {
+	err := s.Stdio.Close() // which closes the process's standard input
+	if failed := s.child.stop(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// start starts the process, which lives as long as its session.
+func (c *child) start(limit int64) (transport.Interface, error) {
+	c.cmd = exec.Command(c.opts.Command, c.opts.Args...)
 	c.cmd.Env = childEnv(c.opts.Env)
 	c.cmd.Dir = c.opts.Dir
 	c.cmd.Stderr = &c.stderr
 	// Its own children may keep standard error open after it has ended.
 	c.cmd.WaitDelay = time.Second
 	separate(c.cmd)
-	return c.cmd, nil
+	input, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if c.output, err = c.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("failed to start command: %w", err)
+	}
+	output := &bounded{r: c.output, limit: limit, shared: true, told: func() { c.flood.Store(true) }}
+	return &stdio{transport.NewIO(output, input, nil), c}, nil
+}
+
+const (
+	// leaveWithin is how long a process has to end by itself once its input is closed, and stopWithin to do so when it
+	// is told to.
+	leaveWithin = 2 * time.Second
+	stopWithin  = 3 * time.Second
+)
+
+// stop ends the process and returns how it ended.
+func (c *child) stop() error {
+	_ = c.output.Close() // it may wait for somebody to read
+	ended := make(chan error, 1)
+	go func() { ended <- c.cmd.Wait() }()
+	for _, step := range []struct {
+		within time.Duration
+		then   os.Signal
+	}{{leaveWithin, askToEnd}, {stopWithin, os.Kill}} {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(step.within):
+			_ = c.cmd.Process.Signal(step.then)
+		}
+	}
+	return <-ended
 }
 
 // childEnv keeps this process's environment, and the secrets in it, from servers.
@@ -77,6 +132,9 @@ func (c *child) lastWords() string {
 		return ""
 	}
 	var parts []string
+	if c.flood.Load() {
+		parts = append(parts, "it sent a message that did not end")
+	}
 	if c.status != "" {
 		parts = append(parts, c.status)
 	}

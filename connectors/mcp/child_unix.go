@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// askToEnd is how a process is told to end.
+const askToEnd = syscall.SIGTERM
+
 // separate gives the process a group of its own: an interrupt at the terminal is
 // for this process, which lets calls finish before it ends its servers.
 func separate(cmd *exec.Cmd) {

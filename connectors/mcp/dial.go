@@ -30,8 +30,10 @@ func (c *connector) dial(ctx context.Context) (*client.Client, *child, error) {
 		return cli, nil, err
 	case c.opts.Command != "":
 		process := newChild(c.opts, c.redact)
-		stdio := transport.NewStdioWithOptions(c.opts.Command, nil, c.opts.Args,
-			transport.WithCommandFunc(process.command))
+		stdio, err := process.start(c.maxAnswer())
+		if err != nil {
+			return nil, nil, err
+		}
 		return client.NewClient(stdio), process, nil
 	case c.opts.URL != "":
 		way, err := c.overHTTP()
@@ -80,7 +82,12 @@ func (c *connector) overHTTP() (transport.Interface, error) {
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return nil, connectors.ConfigErrorf("the URL of MCP connector %q is not one of a web server", c.name)
 	}
-	web := &http.Client{Transport: c.opts.RoundTripper, CheckRedirect: sameHostOnly}
+	next := c.opts.RoundTripper
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	web := &http.Client{CheckRedirect: sameHostOnly,
+		Transport: &boundedWeb{next: next, limit: c.maxAnswer(), shared: c.opts.SSE}}
 	silent := slog.New(slog.DiscardHandler)
 	if c.opts.SSE {
 		return transport.NewSSE(c.opts.URL, transport.WithHTTPClient(web), transport.WithHeaders(c.opts.Headers),

@@ -49,6 +49,9 @@ type Options struct {
 	IgnoreAnnotations bool
 	// ToolName names a tool for programs. Nil: [SanitizeToolName].
 	ToolName func(tool string) string
+	// MaxResponseBytes bounds each message from the server, and the list of its tools. Zero: 8 MiB. It does not count
+	// for servers in this process.
+	MaxResponseBytes int64
 	// StartTimeout bounds start and handshake of the server. Zero: one minute.
 	StartTimeout time.Duration
 	// Client makes the connection instead: another transport, or a server in this
@@ -186,9 +189,16 @@ func (c *connector) method(tool tool) connectors.Method {
 	return connectors.Method{
 		Name: rename(tool.Name), Origin: tool.Name, Description: tool.Description,
 		InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema, Class: class, ClassFrom: from,
-		Execute: func(ctx connectors.Context, args json.RawMessage) (any,
-			error) {
-			return c.call(ctx, tool.Name, args)
+		Execute: func(ctx connectors.Context, args json.RawMessage) (any, error) {
+			result, err := c.call(ctx, tool.Name, args)
+			var large *tooLargeError
+			switch {
+			case !errors.As(err, &large):
+				return result, err
+			case class == connectors.Read:
+				return nil, fmt.Errorf("%s.%s: %w", c.name, tool.Name, large)
+			}
+			return nil, &connectors.ResultError{Connector: c.name, Method: tool.Name, Err: large}
 		},
 	}
 }
@@ -211,6 +221,7 @@ const maxToolPages = 1000
 // listTools reads all pages.
 func (c *connector) listTools(ctx context.Context) ([]tool, error) {
 	var tools []tool
+	var size int64
 	params := map[string]any{}
 	seen := map[string]bool{}
 	for range maxToolPages {
@@ -221,6 +232,9 @@ func (c *connector) listTools(ctx context.Context) ([]tool, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("tools/list: %w", err)
+		}
+		if size += int64(len(raw)); size > c.maxAnswer() {
+			return nil, fmt.Errorf("tools/list: the pages take more than %d bytes together", c.maxAnswer())
 		}
 		var page struct {
 			Tools      []tool `json:"tools"`

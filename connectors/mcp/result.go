@@ -80,11 +80,11 @@ func textParts(content []json.RawMessage) (texts []string, only bool) {
 	return texts, only
 }
 
-// lossless makes wire JSON from valid JSON: no white space, no integer beyond a double.
+// lossless makes wire JSON from valid JSON, without white space.
 func lossless(raw []byte) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return raw
 	}
-	return wire.TagBigInts(b.Bytes())
+	return wire.FromJSON(b.Bytes())
 }

@@ -86,3 +86,24 @@ func FuzzUnwrapToolResult(f *testing.F) {
 		require.Equal(t, string(wire.TagBigInts(got)), string(got), "integers that lose digits are tagged")
 	})
 }
+
+// FuzzToolResult: whatever a server answers is wire JSON or an error.
+func FuzzToolResult(f *testing.F) {
+	for _, seed := range []string{
+		`{"content":[{"type":"text","text":"{\"a\":1}"}]}`, `{"structuredContent":{"__codemode_bigint_v1__":"x"}}`,
+		`{"toolResult":12345678901234567890,"isError":true}`, `{"isError":true,"content":[{"type":"image"}]}`, `[]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) {
+			return // transports have read it as JSON
+		}
+		result, err := unwrapToolResult(raw)
+		if err != nil {
+			return
+		}
+		_, err = wire.Plain(result)
+		require.NoError(t, err)
+	})
+}

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 		"strict":   func() { serveLines(strictAnswer) },
 		"modern":   func() { serveLines(modernAnswer) },
 		"loop":     func() { serveLines(loopingAnswer) },
+		"huge":     serveHuge,
 		"mute":     func() { serveLines(func(string, json.RawMessage) any { return nil }) },
 		"dies":     serveDying,
 		"deaf":     serveDeaf,

@@ -29,6 +29,7 @@ type session struct {
 	connector    string
 	redact       *redact.Redactor
 	stuckLimit   time.Duration
+	maxAnswer    int64
 	client       *client.Client
 	child        *child // nil when the server is no process of ours
 	instructions string
@@ -49,7 +50,8 @@ var clientInfo = mcp.Implementation{Name: "codemode", Version: version.Number}
 
 func newSession(c *connector, cli *client.Client, child *child) *session {
 	s := &session{
-		connector: c.name, redact: c.redact, stuckLimit: c.stuckLimit, client: cli, child: child,
+		connector: c.name, redact: c.redact, stuckLimit: c.stuckLimit, maxAnswer: c.maxAnswer(),
+		client: cli, child: child,
 		toolsChanged: c.toolsChanged, lost: make(chan struct{}), closed: make(chan struct{}),
 	}
 	s.ids.Store(firstRequestID)
@@ -109,8 +111,12 @@ func (s *session) request(ctx context.Context, method string, params map[string]
 		Params:  out,
 		Header:  s.headers(method, body),
 	}
+	ctx, note := withNote(ctx)
 	response, err := s.exchange(ctx, request)
 	switch {
+	case err != nil && note.tooLarge.Load(),
+		err == nil && response.Error != nil && response.Error.Code == answerTooLarge:
+		return nil, &tooLargeError{s.maxAnswer}
 	case err != nil:
 		late := out.withdraw()
 		if late && ctx.Err() != nil {

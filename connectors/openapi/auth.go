@@ -89,22 +89,43 @@ func (s *apiScheme) isBasic() bool { return s.Type == "http" && strings.EqualFol
 
 func (c *apiCatalogue) tokenURL(s *apiScheme) (string, error) {
 	at := s.credential.TokenURL
-	if at == "" && s.Flows != nil && s.Flows.ClientCredentials != nil {
+	if at != "" {
+		return at, checkTokenURL(at)
+	}
+	if s.Flows != nil && s.Flows.ClientCredentials != nil {
 		at = s.Flows.ClientCredentials.TokenURL
 	}
 	if at == "" {
 		return "", fmt.Errorf("neither the document nor its credential says where tokens come from")
 	}
-	base, err := c.baseURL(nil)
-	if err == nil {
-		if u, err := base.Parse(at); err == nil {
-			at = u.String()
+	if isURL(at) {
+		if err := checkTokenURL(at); err != nil {
+			return "", err
 		}
 	}
-	if _, err := documentURL(at); err != nil {
-		return "", fmt.Errorf("tokens are fetched by https only, unless on this machine")
+	base, err := c.baseURL(nil)
+	if err != nil {
+		return "", err
 	}
-	return at, nil
+	u, err := base.Parse(at)
+	if err != nil {
+		return "", fmt.Errorf("the document's token URL is not one")
+	}
+	if err := c.api.checkOrigin(base, u); err != nil {
+		return "", fmt.Errorf("its tokens come from %s, which the document names: write that as its tokenURL if it "+
+			"should get the client's secret", u.Host)
+	}
+	if err := c.api.checkHost(u); err != nil {
+		return "", err
+	}
+	return u.String(), checkTokenURL(u.String())
+}
+
+func checkTokenURL(at string) error {
+	if _, err := documentURL(at); err != nil {
+		return fmt.Errorf("tokens are fetched by https only, unless on this machine")
+	}
+	return nil
 }
 
 // fills tells that the connector itself sends what the parameter stands for.

@@ -126,7 +126,7 @@ func TestOpenAPIWithoutSecurityAllCredentialsAreSent(t *testing.T) {
 func TestOpenAPISwaggerCredentials(t *testing.T) {
 	server := record(t, nil)
 	tokens := newTokenServer(t)
-	set := openAPISet(t, Options{BaseURL: server.URL,
+	set := openAPISet(t, Options{BaseURL: server.URL, Origins: []string{tokens.URL},
 		Credentials: map[string]Credential{"b": {Token: "s3cr3t-key"}, "k": {Token: "s3cr3t-key"},
 			"o": {ClientID: "id", ClientSecret: "s3cr3t-client"}},
 		Data: []byte(`{"swagger":"2.0","info":{"title":"T","version":"1"},"security":[{"b":[]}],
@@ -184,9 +184,10 @@ func newTokenServer(t *testing.T) *tokenServer {
 
 func oauthSet(t *testing.T, tokens *tokenServer, api *recorder) *connectors.Set {
 	return openAPISet(t,
-		Options{Data: secured(tokens.URL + "/token"), BaseURL: api.URL, Credentials: map[string]Credential{
-			"oauth": {ClientID: "id&", ClientSecret: "s3cr3t-client", Scopes: []string{"read", "write"}},
-		}})
+		Options{Data: secured(tokens.URL + "/token"), BaseURL: api.URL, Origins: []string{tokens.URL},
+			Credentials: map[string]Credential{
+				"oauth": {ClientID: "id&", ClientSecret: "s3cr3t-client", Scopes: []string{"read", "write"}},
+			}})
 }
 
 func TestOpenAPIClientCredentials(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -68,6 +69,10 @@ func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 	if info := document.Info; info != nil {
 		catalogue.title, catalogue.about = info.Title, info.Description
 	}
+	var elsewhere *originError
+	if _, err := catalogue.baseURL(nil); errors.As(err, &elsewhere) {
+		catalogue.warn("requests cannot be sent: %v", err)
+	}
 	catalogue.readSchemes(document.Components.SecuritySchemes)
 	for _, path := range document.paths {
 		catalogue.listItem(path, document.Paths.Value(path))
@@ -119,6 +124,11 @@ func (c *apiCatalogue) listOperation(verb, path string, item *openapi3.PathItem,
 	}
 	if from.Servers != nil && len(*from.Servers) > 0 {
 		op.servers = *from.Servers
+	}
+	var elsewhere *originError
+	if _, err := c.baseURL(op); len(op.servers) > 0 && errors.As(err, &elsewhere) {
+		c.warn("%s is left out: %v", op, err)
+		return
 	}
 	op.plan.op = op
 	op.plan.read(item, from)

@@ -30,6 +30,9 @@ type Options struct {
 	DocumentHeaders map[string]string
 	// BaseURL is where requests go, whatever servers the document names.
 	BaseURL string
+	// Origins, such as https://files.example.com, may get credentials and headers beside the API's own, which is that
+	// of BaseURL or of the document's first server.
+	Origins []string
 	// ServerVariables fill the variables in the document's server URLs.
 	ServerVariables map[string]string
 	// Headers are sent with every request and win over all others. The values of
@@ -80,6 +83,9 @@ func New(name string, opts Options) connectors.Connector {
 	c.secrets = newSecrets(opts)
 	c.tokens = map[string]*tokenSource{}
 	c.client = web.NewClient(opts.Transport)
+	if c.client.Own != nil {
+		c.client.Own.DialContext = web.Dialer(c.reach)
+	}
 	return c
 }
 
@@ -88,6 +94,8 @@ type openAPIConnector struct {
 	opts    Options
 	client  *web.Client
 	secrets *secrets
+
+	hosts sync.Map // those that documents have named
 
 	mu      sync.Mutex
 	tokens  map[string]*tokenSource

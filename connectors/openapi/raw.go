@@ -20,7 +20,7 @@ func (c *apiCatalogue) ownMethods() (list []connectors.Method) {
 			InputSchema:  json.RawMessage(`{"type":"object","properties":{}}`),
 			OutputSchema: json.RawMessage(`{"type":"object"}`),
 			Execute: func(connectors.Context, json.RawMessage) (any, error) {
-				return wire.TagBigInts(c.api.secrets.json(c.spec)), nil
+				return wire.FromJSON(c.api.secrets.json(c.spec)), nil
 			},
 		})
 	}

@@ -158,11 +158,32 @@ func encodeTemplate(text string) string {
 // another operation, with other rules.
 func checkPath(path string) error {
 	for segment := range strings.SplitSeq(path, "/") {
-		if plain, err := url.PathUnescape(segment); err != nil || plain == "." || plain == ".." {
+		if stepsUp(segment) {
 			return connectors.InvalidArgumentf("the path would hold %q", words.Shorten(segment, words.MaxValue))
 		}
 	}
 	return nil
+}
+
+// mostUnescapes is how often servers behind one another may take escapes out of a path.
+const mostUnescapes = 4
+
+// stepsUp looks at a segment as servers do: many take escapes out before they look for what separates segments, for
+// some a backslash does so, too, and for others a parameter may follow the dots.
+func stepsUp(segment string) bool {
+	for n := range mostUnescapes {
+		for _, part := range strings.FieldsFunc(segment, func(c rune) bool { return strings.ContainsRune(`/\;`, c) }) {
+			if part == "." || part == ".." {
+				return true
+			}
+		}
+		plain, err := url.PathUnescape(segment)
+		if err != nil || plain == segment {
+			return err != nil && n == 0
+		}
+		segment = plain
+	}
+	return false
 }
 
 // writeBody sends a body even for an operation that declares none, as JSON.

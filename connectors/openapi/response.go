@@ -114,7 +114,7 @@ func (s *secrets) decode(contentType string, data []byte) (any, error) {
 		return nil, nil
 	case kind == web.MediaJSON:
 		if compact, err := rawjson.Compact(bytes.TrimPrefix(data, []byte("\uFEFF"))); err == nil {
-			return wire.TagBigInts(s.json(compact)), nil
+			return wire.FromJSON(s.json(compact)), nil
 		}
 	case kind == web.MediaBinary, kind == web.MediaMultipart:
 		return []byte(s.data(string(data))), nil

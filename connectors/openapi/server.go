@@ -13,6 +13,24 @@ func (c *apiCatalogue) baseURL(op *apiOperation) (*url.URL, error) {
 	if c.api.opts.BaseURL != "" {
 		return absoluteURL(c.api.opts.BaseURL)
 	}
+	base, err := c.server(op)
+	if err != nil {
+		return nil, err
+	}
+	home := base
+	if op != nil {
+		if home, err = c.server(nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.api.checkOrigin(home, base); err != nil {
+		return nil, err
+	}
+	return base, c.api.checkHost(base)
+}
+
+// server is the first usable one of an operation, or of the document.
+func (c *apiCatalogue) server(op *apiOperation) (*url.URL, error) {
 	texts, err := c.servers(op)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -35,6 +34,12 @@ func (o Options) check(connector string) error {
 	if o.BaseURL != "" {
 		if _, err := absoluteURL(o.BaseURL); err != nil {
 			return connectors.ConfigErrorf("OpenAPI connector %q has an unusable BaseURL: %v.", connector, err)
+		}
+	}
+	for _, text := range o.Origins {
+		if u, err := absoluteURL(text); err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+			return connectors.ConfigErrorf("OpenAPI connector %q cannot send anything to %q: an origin is written "+
+				"https://api.example.com.", connector, text)
 		}
 	}
 	for _, headers := range []map[string]string{o.Headers, o.DocumentHeaders} {
@@ -71,15 +76,10 @@ func documentURL(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme != "https" && !isLoopback(u.Hostname()) {
+	if u.Scheme != "https" && !web.IsLoopback(u.Hostname()) {
 		return nil, errors.New("a document is fetched by https only, unless it is on this machine")
 	}
 	return u, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (c *openAPIConnector) read(ctx context.Context) ([]byte, error) {

@@ -1,13 +1,9 @@
 package outbound
 
 import (
-	"context"
-	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"strings"
-	"syscall"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
@@ -36,7 +32,7 @@ func parseOutboundHost(entry string) (host, error) {
 		return host{}, connectors.ConfigErrorf("%q is not a host: write api.example.com, *.example.com, "+
 			"api.example.com:8443 or http://127.0.0.1:9000", entry)
 	}
-	h := host{scheme: at.Scheme, name: hostName(at), port: portOf(at)}
+	h := host{scheme: at.Scheme, name: hostName(at), port: web.PortOf(at)}
 	h.name, h.below = strings.CutPrefix(h.name, "*.")
 	if strings.Contains(h.name, "*") || h.below && !strings.Contains(h.name, ".") {
 		return host{}, connectors.ConfigErrorf(
@@ -47,55 +43,21 @@ func parseOutboundHost(entry string) (host, error) {
 
 func hostName(u *url.URL) string { return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") }
 
-func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		return port
-	}
-	return web.DefaultPorts[u.Scheme]
-}
-
 func (h host) allows(u *url.URL) bool {
 	name := hostName(u)
 	named := name == h.name && !h.below || h.below && strings.HasSuffix(name, "."+h.name)
-	return named && u.Scheme == h.scheme && portOf(u) == h.port
+	return named && u.Scheme == h.scheme && web.PortOf(u) == h.port
 }
 
-// dialPublic connects to a host of the allow-list. A name must not lead into
-// the network that this process runs in: whoever owns the name says where it
-// leads. An address, and localhost, are allowed only by being listed.
-func dialPublic(private bool) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		var d net.Dialer
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			return nil, err
+// reach is how far a host of the allow-list may lead. An address, and localhost, are allowed only by being listed.
+func reach(private bool) func(host string) web.Reach {
+	return func(host string) web.Reach {
+		if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+			return web.Anywhere
 		}
-		if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
-			d.Control = func(_, to string, _ syscall.RawConn) error { return checkAddress(to, private) }
+		if private {
+			return web.Private
 		}
-		return d.DialContext(ctx, network, address)
+		return web.Public
 	}
-}
-
-var otherNetworks = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
-	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
-}
-
-func checkAddress(to string, private bool) error {
-	at, err := netip.ParseAddrPort(to)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap()
-	inside := ip.IsLoopback() || ip.IsPrivate()
-	special := ip.IsUnspecified() || ip.IsMulticast() || ip.IsLinkLocalUnicast() || ip.IsInterfaceLocalMulticast()
-	for _, network := range otherNetworks {
-		special = special || network.Contains(ip)
-	}
-	if special || inside && !private {
-		return fmt.Errorf("the name leads to %s, which is no public address", ip)
-	}
-	return nil
 }

@@ -57,7 +57,7 @@ func New(o Options) connectors.Connector {
 	c := &outbound{opts: o, client: web.NewClient(o.RoundTripper)}
 	if c.client.Own != nil {
 		c.client.Own.Proxy = nil
-		c.client.Own.DialContext = dialPublic(o.Private)
+		c.client.Own.DialContext = web.Dialer(reach(o.Private))
 	}
 	return c
 }

@@ -183,13 +183,13 @@ func TestOutboundAddresses(t *testing.T) {
 		"100.64.0.1:80": "never", "224.0.0.1:80": "never",
 		"[64:ff9b::7f00:1]:80": "never", "[fe80::1]:80": "never",
 	} {
-		assert.Equal(t, want == "", checkAddress(address, false) == nil, address)
-		assert.Equal(t, want != "never", checkAddress(address, true) == nil, address)
+		assert.Equal(t, want == "", web.CheckAddress(address, web.Public) == nil, address)
+		assert.Equal(t, want != "never", web.CheckAddress(address, web.Private) == nil, address)
 	}
-	_, err := dialPublic(false)(t.Context(), "tcp", "localhost.localdomain:1")
+	_, err := web.Dialer(reach(false))(t.Context(), "tcp", "localhost.localdomain:1")
 	require.Error(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = dialPublic(false)(ctx, "tcp", "127.0.0.1:1")
+	_, err = web.Dialer(reach(false))(ctx, "tcp", "127.0.0.1:1")
 	assert.NotContains(t, err.Error(), "no public address", "an address that was listed is meant")
 }

@@ -12,8 +12,10 @@ import (
 const (
 	// maxDepth is where the reference stops, too.
 	maxDepth = 20
-	// maxNodes bounds schemas that double with each level.
+	// maxNodes bounds schemas that double with each level, maxRead those that refer to the same long texts again and
+	// again, in bytes.
 	maxNodes = 20_000
+	maxRead  = 2 << 20
 	// maxTuple bounds what can neither be folded nor split.
 	maxTuple = 20
 )
@@ -31,6 +33,7 @@ type converter struct {
 	claim func(name string) string
 	path  map[*byte]*frame
 	nodes int
+	read  int // bytes of the nodes, with what is inside them
 	// most bounds nodes, deepest the objects inside one another, of which there are inside now; 0 is maxNodes, and no
 	// bound.
 	most, deepest, inside int
@@ -80,6 +83,7 @@ func (c *converter) open(raw []byte, scope string) (*frame, *typ) {
 		return nil, plainType("never")
 	}
 	c.nodes++
+	c.read += len(raw)
 	if len(raw) == 0 || raw[0] != '{' || len(c.path) >= maxDepth || c.full() {
 		return nil, unknownType()
 	}
@@ -93,7 +97,7 @@ func (c *converter) open(raw []byte, scope string) (*frame, *typ) {
 	return f, t
 }
 
-func (c *converter) full() bool { return c.nodes > cmp.Or(c.most, maxNodes) }
+func (c *converter) full() bool { return c.nodes > cmp.Or(c.most, maxNodes) || c.read > maxRead }
 
 // cycle refers to a node from within itself. An exact type is one statement, so
 // that only the whole of it can be referred to.
@@ -153,10 +157,17 @@ func (d *document) name(raw []byte) string {
 	return ""
 }
 
-const smallEnum = 60
+const (
+	smallEnum = 60
+	// readsPerSight is how many looks at a definition cost as much as to read it.
+	readsPerSight = 8
+)
 
 // small definitions say more in their place than by their name.
 func (c *converter) small(raw []byte) bool {
+	if c.read += len(raw) / readsPerSight; c.full() {
+		return true
+	}
 	s := schema.Read(raw)
 	if s.Ref() != "" {
 		return true
@@ -264,6 +275,9 @@ func (c *converter) literals(values [][]byte, scope string) *typ {
 	if len(values) == 0 {
 		return plainType("never")
 	}
+	if c.nodes += len(values) / literalsPerNode; c.full() {
+		return unknownType()
+	}
 	parts := make([]*typ, len(values))
 	for i, v := range values {
 		parts[i] = c.literal(v)
@@ -271,7 +285,11 @@ func (c *converter) literals(values [][]byte, scope string) *typ {
 	return join(union, parts)
 }
 
-const longestLiteral = 300
+const (
+	longestLiteral = 300
+	// literalsPerNode is how many values cost as much as a schema.
+	literalsPerNode = 10
+)
 
 func (c *converter) literal(raw []byte) *typ {
 	if len(raw) > longestLiteral && !c.exact {

@@ -80,9 +80,15 @@ func commentText(s string) string { return inComment.Replace(s) }
 // docs reads what a property's schema says. A reference to what has no
 // declaration of its own is documented by what it leads to.
 func (c *converter) docs(raw []byte) *docs {
+	if c.read += len(raw); c.full() {
+		return nil
+	}
 	s := schema.Read(raw)
 	if ref := s.Ref(); ref != "" && !c.exact && !s.Has("description", "format") {
 		if target, ok := c.doc.resolve(ref); ok && len(target) > 0 && (c.doc.name(target) == "" || c.small(target)) {
+			if c.read += len(target); c.full() {
+				return nil
+			}
 			s = schema.Read(target)
 		}
 	}

@@ -2,11 +2,13 @@ package utcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 // Catalogue answers what the bridge's tools answer. It does not change and may be used by many goroutines at once.
@@ -44,23 +46,24 @@ func (c *Catalogue) Search(task string, limit *int, budget int) SearchOutput {
 	}
 	list, matched := c.rank(task, n)
 	if budget <= 0 {
-		return c.output(list, 0)
+		budget = defaultBudget
 	}
-	if out := c.output(list, 0); fits(out, budget) {
+	if out, all := c.output(list, 0, budget); all {
 		return out
 	}
-	list = list[:max(1, matched)] // what was only filled up goes first
+	list = list[:max(1, min(matched, len(list)))] // what was only filled up goes first
+	var out SearchOutput
 	for at := range details {
-		if out := c.output(list, at); fits(out, budget) {
-			return out
+		var all bool
+		if out, all = c.output(list, at, budget); all {
+			break
 		}
-	}
-	out := c.output(list, len(details)-1)
-	for len(out.Tools) > 0 && !fits(out, budget) {
-		out.Tools = out.Tools[:len(out.Tools)-1]
 	}
 	return out
 }
+
+// defaultBudget bounds answers for which nobody asks for less, in characters.
+const defaultBudget = 200_000
 
 func (c *Catalogue) rank(task string, limit int) (list []*connectors.Bound, matched int) {
 	all := c.all()
@@ -95,20 +98,22 @@ func (c *Catalogue) all() []*connectors.Bound {
 	return list
 }
 
-func (c *Catalogue) output(list []*connectors.Bound, at int) SearchOutput {
-	out := SearchOutput{Tools: make([]Tool, len(list))}
-	for i, b := range list {
-		out.Tools[i] = Tool{Name: callable(b), Description: b.Description, Interface: c.write(b, at)}
+// output describes tools as far as a budget goes, and tells whether that was all of them.
+func (c *Catalogue) output(list []*connectors.Bound, at, budget int) (out SearchOutput, all bool) {
+	out = SearchOutput{Tools: []Tool{}}
+	size := len(`{"tools":[]}`)
+	for _, b := range list {
+		tool := Tool{Name: callable(b), Description: b.Description, Interface: c.write(b, at)}
 		if details[at].depth == 1 {
-			out.Tools[i].Description, _, _ = strings.Cut(b.Description, "\n")
+			tool.Description, _, _ = strings.Cut(b.Description, "\n")
 		}
+		text, err := json.Marshal(tool)
+		if size += len(text) + len(","); err != nil || size > budget+len(",") {
+			return out, false
+		}
+		out.Tools = append(out.Tools, tool)
 	}
-	return out
-}
-
-func fits(out SearchOutput, budget int) bool {
-	text, err := json.Marshal(out)
-	return err == nil && len(text) <= budget
+	return out, true
 }
 
 func (c *Catalogue) write(b *connectors.Bound, at int) string {
@@ -133,35 +138,60 @@ func (c *Catalogue) List() ListOutput {
 type InfoOutput struct {
 	Text  string `json:"text"`
 	Found int    `json:"found"`
+
+	looked int // names that it tells of
 }
 
-// Info gives the interfaces of tools by name, with shorter types where a budget in characters asks for it.
+// maxNames is how many tools one tools_info tells of.
+const maxNames = 100
+
+// Info gives the interfaces of tools by name, with shorter types where a budget in characters asks for it, and fewer
+// where that does not help.
 func (c *Catalogue) Info(names []string, budget int) InfoOutput {
+	if budget <= 0 {
+		budget = defaultBudget
+	}
 	var out InfoOutput
 	for at := range details {
-		out = c.info(names, at)
-		if budget <= 0 || len(out.Text) <= budget {
+		var all bool
+		if out, all = c.info(names[:min(len(names), maxNames)], at, budget); all {
 			break
 		}
 	}
+	if more := len(names) - out.looked; more > 0 {
+		out.Text += fmt.Sprintf("\n\n// %d more names were not looked up: ask for fewer at once, %d at most.",
+			more, maxNames)
+	}
 	return out
 }
 
-func (c *Catalogue) info(names []string, at int) InfoOutput {
-	var out InfoOutput
-	parts := make([]string, len(names))
-	for i, name := range names {
+// info tells of tools as far as a budget goes, and whether that was all of them.
+func (c *Catalogue) info(names []string, at, budget int) (out InfoOutput, all bool) {
+	var text strings.Builder
+	for _, name := range names {
 		b := c.find(name)
-		if b == nil {
-			parts[i] = "// Tool '" + name + "' not found"
-			continue
+		part := "// Tool '" + words.Shorten(name, longestName) + "' not found"
+		if b != nil {
+			part = c.write(b, at)
 		}
-		out.Found++
-		parts[i] = c.write(b, at)
+		if text.Len()+len(part) > budget && out.looked > 0 {
+			out.Text = text.String()
+			return out, false
+		}
+		if out.looked > 0 {
+			text.WriteString("\n\n")
+		}
+		text.WriteString(part)
+		if out.looked++; b != nil {
+			out.Found++
+		}
 	}
-	out.Text = strings.Join(parts, "\n\n")
-	return out
+	out.Text = text.String()
+	return out, len(out.Text) <= budget
 }
+
+// longestName is more than any tool's name takes.
+const longestName = 300
 
 // KeysOutput is what get_required_keys_for_tool answers.
 type KeysOutput struct {

@@ -12,11 +12,13 @@ type detail struct {
 	depth    int  // of objects in one another
 	comments bool // what properties are for
 	output   bool // of what type the result is
+	untyped  bool // no types at all
 }
 
 // details are tried from the fullest on until a text fits.
 var details = []detail{
-	{6, true, true}, {6, false, true}, {3, false, true}, {2, false, false}, {1, false, false},
+	{depth: 6, comments: true, output: true}, {depth: 6, output: true}, {depth: 3, output: true},
+	{depth: 2}, {depth: 1},
 }
 
 // maxInterface is the length beyond which an interface is written with less detail, in bytes: types that are written
@@ -31,13 +33,19 @@ func write(b *connectors.Bound, from *types.Connector, at int) (text string) {
 			break
 		}
 	}
+	if len(text) > maxInterface {
+		text, _ = writeIn(detail{depth: 1, untyped: true}, b, from)
+	}
 	return text
 }
 
 func writeIn(d detail, b *connectors.Bound, from *types.Connector) (string, bool) {
 	name, space := Guard(b.Method.Name), Guard(b.Connector)
 	form := types.Nested{Depth: d.depth, Bare: !d.comments, Key: Guard}
-	takes, complete := from.NestedInput(b, name+"Input", form)
+	takes, complete := "  type "+name+"Input = any;\n", true
+	if !d.untyped {
+		takes, complete = from.NestedInput(b, name+"Input", form)
+	}
 	gives, allGiven := "  type "+name+"Output = any;\n", true
 	if d.output {
 		gives, allGiven = from.NestedOutput(b, name+"Output", form)

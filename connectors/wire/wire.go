@@ -96,8 +96,9 @@ func isUnsafeInteger(number []byte) bool {
 	return string(digits) > maxSafeInteger
 }
 
-// Plain makes ordinary JSON from wire JSON: bigint tags become integers and
-// binary tags base64 strings. Everything else keeps its bytes, and nil stays nil.
+// Plain makes ordinary JSON from wire JSON: bigint tags become integers,
+// binary tags base64 strings, and escaped keys what they were. Everything else
+// keeps its bytes, and nil stays nil.
 // Objects that only resemble a tag are left alone.
 func Plain(args json.RawMessage) (json.RawMessage, error) {
 	if len(args) == 0 {
@@ -109,6 +110,10 @@ func Plain(args json.RawMessage) (json.RawMessage, error) {
 	if !bytes.Contains(args, []byte(bigintKey)) && !bytes.Contains(args, []byte(binaryKey)) {
 		return args, nil
 	}
+	return unescapeKeys(withoutTags(args)), nil
+}
+
+func withoutTags(args json.RawMessage) json.RawMessage {
 	var out []byte
 	done := 0
 	for i := 0; i < len(args); {
@@ -127,7 +132,7 @@ func Plain(args json.RawMessage) (json.RawMessage, error) {
 			i++
 		}
 	}
-	return append(out, args[done:]...), nil
+	return append(out, args[done:]...)
 }
 
 // readTag reads the tag that starts with the brace at i: what it stands for as

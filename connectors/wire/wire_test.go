@@ -1,11 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"math/big"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,6 +88,52 @@ func TestPlainJSON(t *testing.T) {
 	}
 	_, err := Plain(json.RawMessage(`{"a":`))
 	assert.EqualError(t, err, "not valid JSON")
+}
+
+// All of what others send is data.
+func TestFromJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":[1,"__codemode_bigint_v1__"]}`: `{"a":[1,"__codemode_bigint_v1__"]}`,
+		`{"__codemode_bigint_v1__":"1"}`:     `{"~__codemode_bigint_v1__":"1"}`,
+		`{"a":{"__codemode_binary_v1__" : "x"},"n":90071992547409930}`: `{"a":{"~__codemode_binary_v1__" : "x"},` +
+			`"n":{"__codemode_bigint_v1__":"90071992547409930"}}`,
+		`{"~__codemode_bigint_v1__":"1"}`:              `{"~~__codemode_bigint_v1__":"1"}`,
+		`{"\u005f_codemode_bigint_v1__":"1"}`:          `{"~__codemode_bigint_v1__":"1"}`,
+		`{"\u007e\u005f_codemode_bigint_v1\u005f_":1}`: `{"~~__codemode_bigint_v1__":1}`,
+		`{"s":"\u0000","~a":1,"__codemode_bother":2}`:  `{"s":"\u0000","~a":1,"__codemode_bother":2}`,
+	} {
+		got := FromJSON(json.RawMessage(in))
+		assert.Equal(t, want, string(got))
+		back, err := Plain(got)
+		require.NoError(t, err)
+		assert.JSONEq(t, in, string(back))
+	}
+}
+
+// FuzzFromJSON: whatever comes in comes out again.
+func FuzzFromJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{"\u005f_codemode_bigint_v1__":"1","~":12345678901234567890}`, `{"__codemode_bigint_v1__":"12"}`,
+		`[{"~__codemode_binary_v1__":"Uint8Array","data":"AQID"},"\u0000"]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if !json.Valid(in) || !utf8.Valid(in) {
+			return
+		}
+		back, err := Plain(FromJSON(in))
+		require.NoError(t, err)
+		var want, got any
+		decode := func(raw []byte, into *any) {
+			d := json.NewDecoder(bytes.NewReader(raw))
+			d.UseNumber()
+			require.NoError(t, d.Decode(into))
+		}
+		decode(in, &want)
+		decode(back, &got)
+		require.Equal(t, want, got)
+	})
 }
 
 // FuzzWire holds the codec to its promises: what it makes is valid JSON, no

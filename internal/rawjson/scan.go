@@ -106,6 +106,43 @@ func HasHugeNumber(raw []byte) bool {
 	return huge
 }
 
+// Size is how much a value holds.
+type Size struct {
+	Elements int // values in it, itself too
+	Depth    int // levels of nesting
+	Digits   int // of its longest number, as written
+}
+
+// Measure counts what a value holds.
+func Measure(raw []byte) Size {
+	s := Size{Elements: 1}
+	depth := 0
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; {
+		case c == '"':
+			i = SkipString(raw, i)
+			continue
+		case c == '-' || c >= '0' && c <= '9':
+			from := i
+			i = SkipLiteral(raw, i)
+			s.Digits = max(s.Digits, i-from)
+			continue
+		case c == '{' || c == '[':
+			depth++
+			s.Depth = max(s.Depth, depth)
+			if next := SkipSpace(raw, i+1); next < len(raw) && raw[next] != '}' && raw[next] != ']' {
+				s.Elements++
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			s.Elements++
+		}
+		i++
+	}
+	return s
+}
+
 // IsDigits accepts one or more decimal digits and nothing else.
 func IsDigits(b []byte) bool {
 	for _, c := range b {

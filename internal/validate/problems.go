@@ -121,7 +121,7 @@ func distance(list []problem) (n int) {
 // describe words the rarer keywords as the validator does.
 func describe(e *jsonschema.ValidationError) string {
 	bare := jsonschema.ValidationError{ErrorKind: e.ErrorKind}
-	return strings.TrimPrefix(bare.Error(), "at '': ")
+	return words.Shorten(strings.TrimPrefix(bare.Error(), "at '': "), 4*words.MaxValue)
 }
 
 func value(v any) string {
@@ -140,6 +140,9 @@ func values(list []any) string {
 	return words.Shorten(strings.Join(texts, ", "), 4*words.MaxValue)
 }
 
+// maxWorded is how many problems are put into words; MaxProblems of them are shown.
+const maxWorded = 1000
+
 // problemTexts orders problems by place, since the validator walks maps, and
 // writes each with its path.
 func problemTexts(doc any, list []problem) []string {
@@ -147,7 +150,7 @@ func problemTexts(doc any, list []problem) []string {
 	slices.SortStableFunc(list, func(a, b problem) int {
 		return cmp.Or(slices.Compare(a.path, b.path), cmp.Compare(a.text, b.text))
 	})
-	for _, p := range list {
+	for _, p := range list[:min(len(list), maxWorded)] {
 		text := p.text
 		if path := pathText(doc, p.path); path != "" {
 			text = path + ": " + text

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -23,22 +22,28 @@ const schemaURL = "mem:///arguments.json"
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
 // Compile gives nil for a schema that accepts everything.
-func Compile(raw json.RawMessage) (*jsonschema.Schema, error) {
+func Compile(raw json.RawMessage) (*Compiled, error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return nil, nil
+	}
+	switch size := rawjson.Measure(raw); {
+	case rawjson.HasHugeNumber(raw), size.Digits > maxDigits:
+		return nil, errors.New("a number in it is out of range")
+	case size.Elements > maxSchemaElements, size.Depth > maxDepth:
+		return nil, errTooLarge
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("it is not valid JSON: %w", err)
-	}
-	if rawjson.HasHugeNumber(raw) {
-		return nil, errors.New("a number in it is out of range")
 	}
 	var first error
 	for _, draft := range drafts {
 		schema, err := compileAs(draft, doc)
 		if err == nil {
 			return schema, nil
+		}
+		if errors.Is(err, errTooLarge) {
+			return nil, err
 		}
 		if first == nil {
 			first = err
@@ -47,18 +52,27 @@ func Compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	return nil, first
 }
 
-func compileAs(draft *jsonschema.Draft, doc any) (*jsonschema.Schema, error) {
+func compileAs(draft *jsonschema.Draft, doc any) (*Compiled, error) {
+	compiled := &Compiled{meter: &meter{}}
+	patterns := &patterns{meter: compiled.meter}
+	var met census
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(draft)
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(lenientRegexp)
+	c.UseRegexpEngine(patterns.compile)
 	for _, name := range knownFormats {
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
 	}
+	met.of(c)
 	if err := c.AddResource(schemaURL, doc); err != nil {
 		return nil, err
 	}
-	return c.Compile(schemaURL)
+	var err error
+	if compiled.schema, err = c.Compile(schemaURL); err != nil {
+		return nil, err
+	}
+	compiled.meter.meterAll(append(met.named, compiled.schema))
+	return compiled, nil
 }
 
 // noLoader keeps schemas, which strangers write, away from files and the network.
@@ -76,33 +90,20 @@ var knownFormats = []string{
 	"uri-reference", "uri-template", "uuid",
 }
 
-// lenientRegexp accepts every string where a pattern uses what only JavaScript
-// has, such as lookahead: refusing the whole schema would check nothing at all.
-func lenientRegexp(pattern string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return anyString(pattern), nil
-	}
-	return re, nil
-}
-
-type anyString string
-
-func (anyString) MatchString(string) bool { return true }
-func (p anyString) String() string        { return string(p) }
-
 // Problems lists what is wrong with plain JSON, in a stable order.
-func Problems(schema *jsonschema.Schema, plain json.RawMessage) []string {
-	if rawjson.HasHugeNumber(plain) {
-		return []string{"a number is out of range"}
+func Problems(schema *Compiled, plain json.RawMessage) []string {
+	if problem := Shape(plain); problem != "" {
+		return []string{problem}
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(plain))
 	if err != nil {
 		return []string{"arguments are not valid JSON"}
 	}
-	err = schema.Validate(doc)
+	err, checked := schema.check(doc, plain)
 	var invalid *jsonschema.ValidationError
 	switch {
+	case !checked:
+		return []string{problemTooCostly}
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):

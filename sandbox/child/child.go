@@ -157,6 +157,9 @@ func (c *child) first(body []byte) sandbox.Result {
 	}
 	p := m.Pass
 	c.link.setBusyPoll(m.BusyPoll)
+	if crowded(uint64(c.memory)) {
+		c.programs.Clear()
+	}
 	program, failure := c.programs.Get(p.Code, p.Modules, compile.ProgramSource)
 	if failure != nil {
 		return sandbox.Result{End: sandbox.Failed, Failure: failure}

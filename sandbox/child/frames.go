@@ -57,14 +57,17 @@ type settledMessage struct {
 	sandbox.Settlement
 }
 
-// frameDecoder bounds nesting and counts, so that a hostile body costs no more than its bytes.
-var frameDecoder = func() cbor.DecMode {
-	mode, err := cbor.DecOptions{MaxNestedLevels: 16, MaxArrayElements: 1 << 20, MaxMapPairs: 1 << 10}.DecMode()
+// The decoders bound nesting and counts. An element of one byte may become a hundred times as much where it stands for
+// a call: few of these fit a result, by their bytes alone.
+var frameDecoder, callsDecoder = newDecoder(1 << 20), newDecoder(1 << 15)
+
+func newDecoder(elements int) cbor.DecMode {
+	mode, err := cbor.DecOptions{MaxNestedLevels: 16, MaxArrayElements: elements, MaxMapPairs: 1 << 10}.DecMode()
 	if err != nil {
 		panic(err)
 	}
 	return mode
-}()
+}
 
 // link is one end of the pipes between worker and child. Writes may come from several goroutines.
 type link struct {
@@ -118,3 +121,22 @@ func (l *link) receive() (frameKind, []byte, error) {
 }
 
 func decodeFrame(body []byte, into any) error { return frameDecoder.Unmarshal(body, into) }
+
+// decodeResult reads a child's result.
+func decodeResult(body []byte) (r sandbox.Result, err error) {
+	var parts struct {
+		sandbox.Result
+		Entries, Blocked cbor.RawMessage // these stand instead of the result's own
+	}
+	if err := decodeFrame(body, &parts); err != nil {
+		return r, err
+	}
+	r = parts.Result
+	if len(parts.Entries) > 0 {
+		err = callsDecoder.Unmarshal(parts.Entries, &r.Entries)
+	}
+	if err == nil && len(parts.Blocked) > 0 {
+		err = callsDecoder.Unmarshal(parts.Blocked, &r.Blocked)
+	}
+	return r, err
+}

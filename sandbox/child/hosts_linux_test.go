@@ -9,7 +9,24 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode/sandbox/harden"
 )
+
+// asWorker makes the test process what the stock worker is.
+const asWorker = "CODEMODE_TEST_AS_WORKER"
+
+func init() {
+	beforeTests = append(beforeTests, func() {
+		_, _ = syscall.Dup(2) // as a process has that a careless one started
+		if os.Getenv(asWorker) == "" {
+			return
+		}
+		if err := harden.Private(); err != nil {
+			panic(err)
+		}
+	})
+}
 
 // TestContainedOnOtherHosts runs one attack of each kind as an unprivileged user, and where user namespaces are
 // refused.
@@ -30,9 +47,11 @@ func TestContainedOnOtherHosts(t *testing.T) {
 				t.Skip("only root can become another user; this run is unprivileged already")
 			}
 			cmd := copyOfThisTest(t)
-			cmd.Env = []string{"CODEMODE_ATTACKS=" + someAttacks(t), "HOME=/"}
+			cmd.Env = []string{"CODEMODE_ATTACKS=" + someAttacks(t), "HOME=/", asWorker + "=1"}
 			if attributes.Cloneflags != 0 {
 				cmd.Env = append(cmd.Env, noUserNamespaces+"=1")
+			} else if layerOf(pool().Layers(), "namespaces").Active {
+				cmd.Env = append(cmd.Env, wantNamespaces+"=1")
 			}
 			cmd.SysProcAttr = attributes
 			out, err := cmd.CombinedOutput()

@@ -62,6 +62,7 @@ func New(o Options) (*Pool, error) {
 	}
 	x.layers = p.layers
 	x.keep(p)
+	x.watchIdle()
 	return x, x.checkRequired()
 }
 
@@ -235,6 +236,7 @@ func (x *Pool) keep(p *process) {
 		p.kill()
 		return
 	}
+	p.rests()
 	x.idle = append(x.idle, p)
 }
 

@@ -59,6 +59,9 @@ func TestIsolatedLayers(t *testing.T) {
 	for _, l := range pool().Layers() {
 		t.Logf("%-14s active=%v %s", l.Name, l.Active, l.Detail)
 	}
+	if os.Getenv(wantNamespaces) != "" {
+		require.True(t, layerOf(pool().Layers(), "namespaces").Active)
+	}
 }
 
 func TestNothingGetsOutOfAChild(t *testing.T) {
@@ -238,8 +241,7 @@ func FuzzFrames(f *testing.F) {
 			if err != nil {
 				return
 			}
-			var r sandbox.Result
-			_ = decodeFrame(body, &r)
+			_, _ = decodeResult(body)
 			var c sandbox.Call
 			_ = decodeFrame(body, &c)
 		}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -29,8 +30,10 @@ type process struct {
 	busyPoll bool          // both ends of the pipe busy-poll during this pass
 	parked   string        // the nonce after which the parked runtime goes on; "" when none is parked
 	seen     int           // how many entries of its log the parked runtime has seen
+	rest     rest          // of an idle child
 	before   loggedCalls   // the calls among those entries
 	exited   chan struct{} // closed when the child has ended
+	killed   atomic.Bool   // by this process
 	once     sync.Once
 }
 
@@ -50,6 +53,7 @@ func startProcess(memory int64, namespaces bool) (*process, error) {
 	cmd := &exec.Cmd{Path: self, Args: args, Env: []string{}, Dir: "/"}
 	p := &process{cmd: cmd, memory: memory, stderr: &tail{}, exited: make(chan struct{})}
 	cmd.Stderr = p.stderr
+	cmd.WaitDelay = killGrace // where a child may start processes, one of these may keep standard error open
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -94,6 +98,7 @@ func (p *process) greet() error {
 
 func (p *process) kill() {
 	p.once.Do(func() {
+		p.killed.Store(true)
 		_ = p.cmd.Process.Kill()
 		_ = p.stdin.Close()
 		go func() {
@@ -105,7 +110,10 @@ func (p *process) kill() {
 
 // end waits for a child that has closed its pipe, and tells how it ended.
 func (p *process) end() string {
-	timer := time.AfterFunc(killGrace, func() { _ = p.cmd.Process.Kill() })
+	timer := time.AfterFunc(killGrace, func() {
+		p.killed.Store(true)
+		_ = p.cmd.Process.Kill()
+	})
 	defer timer.Stop()
 	p.once.Do(func() {
 		_ = p.stdin.Close()
@@ -146,7 +154,8 @@ func (p *process) run(
 		return sandbox.Result{}, false, cause
 	}
 	result = s.broken(overdue)
-	if result.Failure.Kind == sandbox.Crashed && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed") {
+	fromOutside := !p.killed.Load() && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed")
+	if fromOutside && result.Failure.Kind == sandbox.Crashed {
 		return result, false, errKilled
 	}
 	return result, false, nil

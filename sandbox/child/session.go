@@ -121,6 +121,8 @@ func readCall(body []byte) (c sandbox.Call, err error) {
 		return c, err
 	}
 	switch {
+	case !isJSON(c.Args):
+		return c, fmt.Errorf("the arguments of the sandbox child's call %d are not JSON", c.Seq)
 	case len(c.Connector) > sandbox.MaxName || len(c.Method) > sandbox.MaxName:
 		return c, fmt.Errorf("the sandbox child names call %d in more than %d bytes", c.Seq, sandbox.MaxName)
 	case c.Connector == sandbox.StepConnector || (c.Connector == sandbox.PlatformConnector) != (c.Seq < 0):

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -8,10 +9,22 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox"
 )
 
-// serve waits for the child's result, while its frames are answered.
+// leaveAfter is how long an ended child's frames may still be answered before the session ends without its host.
+const leaveAfter = 500 * time.Millisecond
+
+var errHostBusy = errors.New("the host still answers a child that has ended")
+
+// serve waits for the child's result, while its frames are answered. A host that is busy with one when the child has
+// ended, such as with the check of its arguments, is not waited for: nobody would read the answer.
 func (s *session) serve() (sandbox.Result, error) {
 	go s.answer()
-	<-s.ended
+	select {
+	case <-s.ended:
+	case <-s.p.exited:
+		late := time.AfterFunc(leaveAfter, func() { s.end(sandbox.Result{}, errHostBusy) })
+		defer late.Stop()
+		<-s.ended
+	}
 	if s.panicked != nil {
 		s.p.kill()
 		panic(s.panicked)

@@ -16,8 +16,8 @@ func (s *session) result(body []byte) (sandbox.Result, error) {
 	s.mu.Lock()
 	s.over = true // a call that has not settled by now is unsettled for the child, too
 	s.mu.Unlock()
-	var r sandbox.Result
-	if err := decodeFrame(body, &r); err != nil {
+	r, err := decodeResult(body)
+	if err != nil {
 		return r, err
 	}
 	switch r.End {
@@ -28,6 +28,9 @@ func (s *session) result(body []byte) (sandbox.Result, error) {
 		}
 	default:
 		return r, fmt.Errorf("the sandbox child ended its pass as %q", r.End)
+	}
+	if !isJSON(r.Value) {
+		return r, errors.New("the sandbox child's result is not JSON")
 	}
 	for i := range r.Blocked {
 		if err := s.blocked(&r.Blocked[i]); err != nil {
@@ -42,6 +45,10 @@ func (s *session) result(body []byte) (sandbox.Result, error) {
 	}
 	return r, nil
 }
+
+// isJSON accepts nothing, too, which is undefined. What the child says is not checked otherwise, and history would take
+// nothing else.
+func isJSON(raw json.RawMessage) bool { return len(raw) == 0 || json.Valid(raw) }
 
 // neverMade reports whether the pass was stopped before the child asked for the call.
 func (s *session) neverMade(e signals.Entry) bool {
@@ -145,6 +152,9 @@ func (s *session) step(e *signals.Entry) error {
 		return fmt.Errorf("the sandbox child reports step %d, which is another call", e.ID)
 	case len(e.Method) > sandbox.MaxName || e.Error != nil && len(e.Error.Name) > sandbox.MaxName:
 		return fmt.Errorf("the sandbox child names step %d or its error in more than %d bytes", e.ID, sandbox.MaxName)
+	}
+	if !isJSON(e.Value) {
+		return fmt.Errorf("the sandbox child's value of step %d is not JSON", e.ID)
 	}
 	s.admitted[e.ID] = &admitted{reported: true}
 	*e = signals.Entry{

@@ -71,6 +71,12 @@ func heavy(memory uint64) bool {
 	return allocated > memory/4
 }
 
+// crowded reports whether what earlier passes left takes a good part of the budget of the next.
+func crowded(memory uint64) bool {
+	_, live := heap()
+	return live > memory/4
+}
+
 const (
 	memoryMessage = "The program used too much memory. Work on less at once: read in pages, and keep only what you " +
 		"need."

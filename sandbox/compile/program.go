@@ -27,6 +27,8 @@ type Program struct {
 	Compiled *goja.Program // evaluates to the async function that is the program
 	// CallResult says that a program whose value is a function is run by calling that function.
 	CallResult bool
+
+	size int // of its text, before and after the transform
 }
 
 // compile turns the text that a model wrote into a runnable program.
@@ -43,7 +45,11 @@ func compile(code string, modules map[string]string, name string) (*Program, *sa
 	if failure != nil {
 		return nil, failure
 	}
-	return assemble(out, loader, name)
+	p, failure := assemble(out, loader, name)
+	if failure == nil {
+		p.size = len(code) + len(out.code) + len(loader)
+	}
+	return p, failure
 }
 
 // assemble has goja compile a transformed program. Its compiler panics at some input that it should refuse.
@@ -234,9 +240,15 @@ type Cache struct {
 	mu    sync.Mutex
 	byKey map[string]*Program
 	order []string
+	size  int
 }
 
-const programsKept = 128
+// What is kept counts against the memory of the passes to come, which are others'. Compiled, a program may take twenty
+// times as much as its text before and after the transform.
+const (
+	programsKept     = 128
+	programBytesKept = 2 << 20
+)
 
 func (c *Cache) Get(code string, modules map[string]string, name string) (*Program, *sandbox.Failure) {
 	key := name + "\x00" + code + "\x00" + ModulesVersion(modules)
@@ -259,12 +271,23 @@ func (c *Cache) put(key string, p *Program) {
 	if c.byKey == nil {
 		c.byKey = map[string]*Program{}
 	}
-	if c.byKey[key] == nil {
-		c.order = append(c.order, key)
+	if c.byKey[key] != nil {
+		return
 	}
+	c.order = append(c.order, key)
 	c.byKey[key] = p
-	if len(c.order) > programsKept {
-		delete(c.byKey, c.order[0])
+	c.size += p.size
+	for len(c.order) > 1 && (len(c.order) > programsKept || c.size > programBytesKept) {
+		oldest := c.order[0]
+		c.size -= c.byKey[oldest].size
+		delete(c.byKey, oldest)
 		c.order = c.order[1:]
 	}
+}
+
+// Clear forgets all programs.
+func (c *Cache) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byKey, c.order, c.size = nil, nil, 0
 }

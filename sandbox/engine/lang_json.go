@@ -36,7 +36,7 @@ func (e *Engine) decode(raw json.RawMessage) (goja.Value, error) {
 		return goja.Undefined(), nil
 	}
 	text := string(raw)
-	r := jsonReader{e: e, text: text, tagged: strings.Contains(text, `"__codemode_`)}
+	r := jsonReader{e: e, text: text, tagged: strings.Contains(text, marker)}
 	return r.document()
 }
 
@@ -164,18 +164,20 @@ func (r *jsonReader) object() (goja.Value, error) {
 		r.at++
 		return o, nil
 	}
-	tag := false
+	tag, members := "", 0
 	for {
 		key, err := r.member(o)
 		if err != nil {
 			return nil, err
 		}
-		tag = tag || r.tagged && strings.HasPrefix(key, "__codemode_")
+		if members++; r.tagged && (key == bigintKey || key == binaryKey) {
+			tag = key
+		}
 		switch end, err := r.separator('}'); {
 		case err != nil:
 			return nil, err
-		case end && tag:
-			return r.untag(o)
+		case end && (tag == bigintKey && members == 1 || tag == binaryKey && members == 2):
+			return r.untag(o, tag)
 		case end:
 			return o, nil
 		}
@@ -198,7 +200,11 @@ func (r *jsonReader) member(o *goja.Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return name, o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	shown := name
+	if r.tagged {
+		shown = unescaped(name)
+	}
+	return name, o.DefineDataProperty(shown, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
 func (r *jsonReader) key() (string, error) {
@@ -348,23 +354,61 @@ func (r *jsonReader) digits() bool {
 	return r.at > start
 }
 
-// untag gives the bytes or the bigint that an object stands for; objects that only look like one stay as they are.
-func (r *jsonReader) untag(o *goja.Object) (goja.Value, error) {
-	if text, ok := o.Get("__codemode_bigint_v1__").(goja.String); ok {
+// What reads like a tag in data has the keys of one behind escapes, see package wire.
+const (
+	marker    = "__codemode_b"
+	bigintKey = "__codemode_bigint_v1__"
+	binaryKey = "__codemode_binary_v1__"
+	escape    = "~"
+)
+
+// unescaped is a key as the program sees it.
+func unescaped(key string) string {
+	if bare := strings.TrimLeft(key, escape); bare != key && (bare == bigintKey || bare == binaryKey) {
+		return key[len(escape):]
+	}
+	return key
+}
+
+// jsMarkers counts what reads like the key of a tag.
+func (e *Engine) jsMarkers(f goja.FunctionCall) goja.Value {
+	return e.vm.ToValue(strings.Count(f.Argument(0).String(), marker))
+}
+
+// untag gives the bytes or the bigint that an object stands for. What only resembles a tag is data, and stays as it is.
+func (r *jsonReader) untag(o *goja.Object, tag string) (goja.Value, error) {
+	text, ok := o.Get(tag).(goja.String)
+	if !ok {
+		return o, nil
+	}
+	if tag == bigintKey {
+		if !isBigInt(text.String()) {
+			return o, nil
+		}
 		return r.e.js.bigint(goja.Undefined(), text)
 	}
-	kind, ok := o.Get("__codemode_binary_v1__").(goja.String)
-	data, hasData := o.Get("data").(goja.String)
-	if !ok || !hasData {
+	data, ok := o.Get("data").(goja.String)
+	if !ok {
 		return o, nil
 	}
 	bytes, err := base64.StdEncoding.DecodeString(data.String())
 	if err != nil {
-		return nil, fmt.Errorf("bytes of a recorded value: %w", err)
+		return o, nil
 	}
-	buffer := r.e.buffer(bytes)
-	if kind.String() == "ArrayBuffer" {
-		return buffer, nil
+	switch text.String() {
+	case "ArrayBuffer":
+		return r.e.buffer(bytes), nil
+	case "Uint8Array", "ArrayBufferView":
+		return r.e.vm.New(r.e.js.uint8, r.e.buffer(bytes))
 	}
-	return r.e.vm.New(r.e.js.uint8, buffer)
+	return o, nil
+}
+
+// isBigInt accepts digits, after a sign or none, as BigInt writes them.
+func isBigInt(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || digits[0] == '0' && len(digits) > 1 {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
 }

@@ -75,6 +75,47 @@ func TestValuesCrossExactly(t *testing.T) {
 		`[["10","z","a","s","b","n","big","__proto__"],55296,true,[1,2,255],"bigint",true,true,null]`, d.Finish())
 }
 
+// What reads like a tag in data is data: it neither ends programs nor changes on its way.
+func TestDataThatReadsLikeTags(t *testing.T) {
+	const bigint, binary = `"__codemode_bigint_v1__"`, `"__codemode_binary_v1__"`
+	for _, same := range []string{
+		`{` + bigint + `:"no number"}`, `{` + bigint + `:"1","title":"x"}`, `{` + bigint + `:" 1"}`,
+		`{` + bigint + `:null}`, `{` + binary + `:"Uint8Array","data":"?"}`, `{` + binary + `:"Blob","data":"AQ=="}`,
+		`{` + binary + `:"Uint8Array"}`,
+	} {
+		requireSeen(t, same, same)
+	}
+	requireSeen(t, `{"~__codemode_bigint_v1__":"1"}`, `{`+bigint+`:"1"}`)
+	requireSeen(t, `{"~~__codemode_bigint_v1__":1,"~a":1}`, `{"~__codemode_bigint_v1__":1,"~a":1}`)
+}
+
+// requireSeen requires what a program sees of a value that a call gives.
+func requireSeen(t *testing.T, given, want string) {
+	t.Helper()
+	d := newDriver(t, `return JSON.stringify(await store.given({}))`)
+	d.Host.Methods["given"] = func(json.RawMessage) (string, error) { return given, nil }
+	quoted, err := json.Marshal(want)
+	require.NoError(t, err)
+	sandboxtest.RequireValue(t, string(quoted), d.Finish())
+}
+
+// What a program passes on is what it got, real tags and what reads like them.
+func TestTagsOfTheProgramsOwn(t *testing.T) {
+	for code, want := range map[string]string{
+		`return {__codemode_bigint_v1__: '1'}`: `{"~__codemode_bigint_v1__":"1"}`,
+		`return [5n, {a: {__codemode_bigint_v1__: '1', b: [7n]}, '~__codemode_binary_v1__': 1}]`: `[` +
+			`{"__codemode_bigint_v1__":"5"},{"a":{"~__codemode_bigint_v1__":"1",` +
+			`"b":[{"__codemode_bigint_v1__":"7"}]},"~~__codemode_binary_v1__":1}]`,
+		`return [new Uint8Array([1]), '__codemode_bigint_v1__', 2n]`: `[` +
+			`{"__codemode_binary_v1__":"Uint8Array","data":"AQ=="},"__codemode_bigint_v1__",` +
+			`{"__codemode_bigint_v1__":"2"}]`,
+		`const v = await store.echo({__codemode_bigint_v1__: '12', n: 3n}); return [Object.keys(v), typeof v.n]`: `` +
+			`[["__codemode_bigint_v1__","n"],"bigint"]`,
+	} {
+		sandboxtest.RequireValue(t, want, newDriver(t, code).Finish())
+	}
+}
+
 func TestEngineVersionCoversTheWholePrelude(t *testing.T) {
 	paths := strings.Join(preludePaths(), " ")
 	for _, name := range append(eagerScripts, "dates", "es") {

@@ -74,7 +74,7 @@ var version = sync.OnceValue(func() string {
 
 // languageVersion is raised when Go code of this package or of package compile changes what programs see: transform,
 // regular expressions, JSON, host functions.
-const languageVersion = 2
+const languageVersion = 3
 
 // The versions in go.mod; a test compares them. Build information would not do: test binaries have none.
 const (
@@ -179,7 +179,8 @@ var hostFunctions = []struct {
 	{"print", (*Engine).jsPrint}, {"now", (*Engine).jsNow},
 	{"random", (*Engine).jsRandom}, {"setTimer", (*Engine).jsSetTimer}, {"clearTimer", (*Engine).jsClearTimer},
 	{"load", (*Engine).jsLoad}, {"shelve", (*Engine).jsShelve},
-	{"parse", (*Engine).jsParse}, {"regexp", (*Engine).jsRegExp}, {"indices", (*Engine).jsIndices},
+	{"parse", (*Engine).jsParse}, {"markers", (*Engine).jsMarkers},
+	{"regexp", (*Engine).jsRegExp}, {"indices", (*Engine).jsIndices},
 	{"utf8", (*Engine).jsUTF8}, {"decodeText", (*Engine).jsDecodeText},
 	{"digest", (*Engine).jsDigest}, {"hmac", (*Engine).jsHMAC},
 	{"compare", (*Engine).jsCompare}, {"zone", (*Engine).jsZone},

@@ -16,5 +16,5 @@ var LayerNames = []string{"namespaces", "rlimits", "no_new_privs", "landlock", "
 // Probe is what a child finds when it tries to get out; tests and the doctor ask for it. Each field is empty when the
 // attempt was refused, else what it got.
 type Probe struct {
-	File, Directory, Write, Connect, Signal, Spawn, Environment, Processes string
+	File, Directory, Write, Connect, Signal, Limits, Spawn, Environment, Processes, Descriptors string
 }

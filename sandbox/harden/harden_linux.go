@@ -5,19 +5,19 @@ package harden
 import (
 	"errors"
 	"fmt"
-	"net"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
 
 // OwnBinary is what this process runs, even when another has taken its place in the file system.
@@ -28,7 +28,15 @@ func Start(cmd *exec.Cmd, namespaces bool) error {
 	setAttributes(cmd, namespaces)
 	done := make(chan error)
 	starts() <- func() { done <- cmd.Start() }
-	return <-done
+	if err := <-done; err != nil || !namespaces {
+		return err
+	}
+	if err := mapIDs(cmd.Process.Pid); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return err
+	}
+	return nil
 }
 
 func setAttributes(cmd *exec.Cmd, namespaces bool) {
@@ -38,8 +46,64 @@ func setAttributes(cmd *exec.Cmd, namespaces bool) {
 	}
 	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID |
 		unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	// Until its user has a name there, the child would lose these when it starts to run its program.
+	cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE}
+}
+
+// mapIDs gives a child's user a name in its namespace. The standard library would do so between fork and exec, when the
+// child still is a copy of this process, whose files in /proc nobody may open if it is Private.
+func mapIDs(pid int) error {
+	for _, file := range [][2]string{
+		{"setgroups", "deny"},
+		{"gid_map", fmt.Sprintf("0 %d 1", os.Getgid())},
+		{"uid_map", fmt.Sprintf("0 %d 1", os.Getuid())},
+	} {
+		path := fmt.Sprintf("/proc/%d/%s", pid, file[0])
+		if err := os.WriteFile(path, []byte(file[1]), 0); err != nil {
+			return fmt.Errorf("map the child's user: %w", err)
+		}
+	}
+	return nil
+}
+
+const mappedWithin = 5 * time.Second
+
+// awaitIDs waits in a child until mapIDs is done, which it is a moment after the child has begun.
+func awaitIDs() error {
+	for began := time.Now(); ; time.Sleep(50 * time.Microsecond) {
+		switch text, err := os.ReadFile("/proc/self/uid_map"); {
+		case err != nil:
+			return err
+		case len(text) > 0:
+			return nil
+		case time.Since(began) > mappedWithin:
+			return errors.New("the child's user has no name in its namespace")
+		}
+	}
+}
+
+// Private keeps the memory and environment of this process from other processes of its user, such as the servers that
+// it starts, and descriptors that it was started with from those servers.
+func Private() error {
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		eachInherited(unix.CloseOnExec)
+	}
+	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
+
+// eachInherited visits the descriptors that the process was started with, beside the standard ones. Those that Go opens
+// are closed on exec.
+func eachInherited(visit func(fd int)) {
+	list, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range list {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			visit(fd)
+		}
+	}
 }
 
 // starts is served by one goroutine that never leaves its thread: the kernel ties the death signal to the thread that
@@ -58,18 +122,31 @@ var starts = sync.OnceValue(func() chan<- func() {
 // Apply puts the layers on, in the order that works: mounts before landlock, which forbids them, and seccomp last,
 // which forbids the rest.
 func Apply(memory int64, namespaces bool) []Layer {
+	parent = os.Getppid()
+	eachInherited(func(fd int) { _ = unix.Close(fd) })
 	layers := []Layer{
 		layer("namespaces", namespaces, "refused by the host", func() (string, error) {
 			return "user, net, pid, mount, ipc, uts", emptyRoot()
 		}),
 		layer("rlimits", true, "", func() (string, error) { return "", setLimits(memory) }),
 		layer("no_new_privs", true, "", func() (string, error) {
-			return "", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+			return "", errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), dropCapabilities())
 		}),
 		layer("landlock", true, "", restrictFiles),
 	}
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	return append(layers, layer("seccomp", true, "", func() (string, error) { return "", filterCalls() }))
+}
+
+// dropCapabilities takes those away from all threads that come with being root, of the host or of a namespace.
+func dropCapabilities() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
+	if errno != 0 {
+		return fmt.Errorf("drop capabilities: %w", errno)
+	}
+	return nil
 }
 
 func layer(name string, try bool, otherwise string, apply func() (string, error)) Layer {
@@ -85,10 +162,16 @@ func layer(name string, try bool, otherwise string, apply func() (string, error)
 
 // emptyRoot makes an empty, read-only file system the child's root.
 func emptyRoot() error {
+	if err := awaitIDs(); err != nil {
+		return err
+	}
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
-	const dir = "/tmp"
+	dir := "/tmp"
+	if _, err := os.Stat(dir); err != nil { // as in images that hold nothing but a program
+		dir = "/sys"
+	}
 	const harmless = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	if err := unix.Mount("none", dir, "tmpfs", harmless, "size=16k,mode=0555"); err != nil {
 		return fmt.Errorf("mount an empty root: %w", err)
@@ -156,6 +239,16 @@ func ResidentBytes(pid int) int64 {
 	return resident * int64(os.Getpagesize())
 }
 
+// CPUTime is what a process has used of the processor; 0 if that cannot be told.
+func CPUTime(pid int) time.Duration {
+	const schedulerClock = 2 // of the clocks that each process has
+	var t unix.Timespec
+	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|schedulerClock), &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
 // restrictFiles takes away every path, TCP and, where the kernel knows them, signals and abstract sockets.
 func restrictFiles() (string, error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, 1)
@@ -165,98 +258,10 @@ func restrictFiles() (string, error) {
 	return fmt.Sprintf("ABI %d", abi), landlock.V6.BestEffort().Restrict()
 }
 
-// allowed are the system calls that the Go runtime and a pipe need; all others fail.
-var allowed = []int{
-	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_LSEEK,
-	unix.SYS_PPOLL, unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MREMAP,
-	unix.SYS_BRK, unix.SYS_MINCORE, unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_NANOSLEEP,
-	unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_RT_SIGACTION,
-	unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_TGKILL, unix.SYS_GETTID,
-	unix.SYS_GETPID, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_GETRANDOM,
-	unix.SYS_GETRUSAGE, unix.SYS_SCHED_GETAFFINITY, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL,
-	unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2, unix.SYS_FCNTL, unix.SYS_PIPE2, unix.SYS_SET_ROBUST_LIST,
-	unix.SYS_RSEQ, unix.SYS_PRLIMIT64, unix.SYS_TIMER_CREATE, unix.SYS_TIMER_SETTIME, unix.SYS_TIMER_DELETE,
-	unix.SYS_MEMBARRIER, unix.SYS_UNAME,
-}
-
-// filterCalls installs the allow-list on all threads. clone may make threads only; clone3 says that it does not exist,
-// so that the C library falls back to clone.
-func filterCalls() error {
-	program := []bpf.Instruction{
-		bpf.LoadAbsolute{Off: 4, Size: 4}, // architecture
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
-		bpf.RetConstant{Val: seccompKill},
-		bpf.LoadAbsolute{Off: 0, Size: 4}, // system call
-	}
-	for _, nr := range append(allowed, archAllowed...) {
-		program = append(program,
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(nr), SkipFalse: 1}, bpf.RetConstant{Val: seccompAllow})
-	}
-	program = append(program,
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1},
-		bpf.RetConstant{Val: seccompErrno | uint32(unix.ENOSYS)},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE, SkipFalse: 3},
-		bpf.LoadAbsolute{Off: 16, Size: 4}, // flags, low half
-		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.CLONE_THREAD, SkipFalse: 1}, bpf.RetConstant{Val: seccompAllow},
-		bpf.RetConstant{Val: seccompErrno | uint32(unix.EPERM)},
-	)
-	raw, err := bpf.Assemble(program)
-	if err != nil {
-		return err
-	}
-	filters := make([]unix.SockFilter, len(raw))
-	for i, r := range raw {
-		filters[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
-	}
-	prog := unix.SockFprog{Len: uint16(len(filters)), Filter: &filters[0]}
-	const setModeFilter, flagTsync = 1, 1
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, setModeFilter, flagTsync, uintptr(unsafe.Pointer(&prog)))
-	if errno != 0 {
-		return fmt.Errorf("install the system call filter: %w", errno)
-	}
-	return nil
-}
-
-const (
-	seccompAllow = 0x7fff0000
-	seccompErrno = 0x00050000
-	seccompKill  = 0x80000000
-)
-
 func ProcessCPU() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// TryToEscape tries what a program that has taken over its child would try.
-func TryToEscape() Probe {
-	var p Probe
-	if b, err := os.ReadFile("/etc/passwd"); err == nil {
-		p.File = fmt.Sprintf("read %d bytes of /etc/passwd", len(b))
-	}
-	if list, err := os.ReadDir("/"); err == nil && len(list) > 0 {
-		p.Directory = fmt.Sprintf("%d entries in /", len(list))
-	}
-	if f, err := os.OpenFile("/tmp/codemode-probe", os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		_ = f.Close()
-		p.Write = "wrote into /tmp"
-	}
-	c, err := net.DialTimeout("tcp", "127.0.0.1:1", time.Second)
-	if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
-		p.Connect = fmt.Sprint("reached the network: ", c, err)
-	}
-	if err := syscall.Kill(os.Getppid(), 0); err == nil && os.Getppid() > 0 {
-		p.Signal = "could signal its parent"
-	}
-	if cmd := exec.Command("/bin/true"); cmd.Run() == nil {
-		p.Spawn = "ran a program"
-	}
-	p.Environment = strings.Join(os.Environ(), " ")
-	if list, err := os.ReadDir("/proc"); err == nil && len(list) > 0 {
-		p.Processes = fmt.Sprintf("%d entries in /proc", len(list))
-	}
-	return p
 }

@@ -24,6 +24,11 @@ func Apply(int64, bool) []Layer {
 
 func ResidentBytes(int) int64 { return 0 }
 
+func CPUTime(int) time.Duration { return 0 }
+
 func ProcessCPU() time.Duration { return 0 }
 
 func TryToEscape() Probe { return Probe{} }
+
+// Private has nothing to offer here.
+func Private() error { return nil }

@@ -1,10 +1,14 @@
 package payload
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -96,12 +100,75 @@ func MaxValueBytes(dc converter.DataConverter) int {
 	return signals.MaxValueBytes
 }
 
-// Handler is the codec endpoint, /encode and /decode, for Web UIs of these origins. Whoever reaches it reads payloads.
-func (c *Converter) Handler(origins []string) http.Handler {
-	codec := converter.NewPayloadCodecHTTPHandler(c.codecs...)
+// Endpoint is the codec endpoint, /encode and /decode. Whoever may use it reads payloads.
+type Endpoint struct {
+	// Origins are those of the Web UIs that may use it.
+	Origins []string
+	// Token is what every request has to bring along. Without one the endpoint is for this machine: requests under
+	// other names than its own are refused.
+	Token string
+}
+
+// LeastToken is how many characters a token has at least, so that nobody guesses it.
+const LeastToken = 24
+
+// CheckAddress refuses an address at which others would reach the endpoint without a token.
+func (e Endpoint) CheckAddress(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is no address to listen on: %w", address, err)
+	case e.Token != "" && len(e.Token) < LeastToken:
+		return fmt.Errorf("the codec endpoint's token has fewer than %d characters: openssl rand -base64 %d makes one",
+			LeastToken, LeastToken)
+	case e.Token == "" && !thisMachine(host):
+		return fmt.Errorf("the codec endpoint on %s would show payloads to everybody: serve it on 127.0.0.1, or set %s",
+			address, TokenEnv)
+	}
+	return nil
+}
+
+// TokenEnv is the environment variable with the codec endpoint's token.
+const TokenEnv = "CODEMODE_CODEC_TOKEN"
+
+func thisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// refuses says why a request is not answered.
+func (e Endpoint) refuses(r *http.Request) (status int, why string) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	given := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+	wanted := sha256.Sum256([]byte("Bearer " + e.Token))
+	switch {
+	case e.Token == "" && !thisMachine(strings.Trim(host, "[]")):
+		return http.StatusForbidden, fmt.Sprintf("the codec endpoint is not served under the name %q", host)
+	case e.Token != "" && r.Method != http.MethodOptions && subtle.ConstantTimeCompare(given[:], wanted[:]) != 1:
+		return http.StatusUnauthorized, "the codec endpoint wants its token"
+	}
+	return 0, ""
+}
+
+// Handler is the endpoint.
+func (c *Converter) Handler(e Endpoint) http.Handler {
+	codecs := slices.Clone(c.codecs)
+	if strict, ok := codecs[0].(*encryption); ok { // people may see what a worker refuses
+		lenient := *strict
+		lenient.only = false
+		codecs[0] = &lenient
+	}
+	codec := converter.NewPayloadCodecHTTPHandler(codecs...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if status, why := e.refuses(r); status != 0 {
+			http.Error(w, why, status)
+			return
+		}
 		if origin := r.Header.Get("Origin"); origin != "" {
-			if !slices.Contains(origins, origin) {
+			if !slices.Contains(e.Origins, origin) {
 				http.Error(w, fmt.Sprintf("origin %q may not use this codec endpoint", origin), http.StatusForbidden)
 				return
 			}

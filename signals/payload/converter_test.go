@@ -143,16 +143,19 @@ func TestConfigure(t *testing.T) {
 func TestCodecEndpoint(t *testing.T) {
 	c, err := NewConverter(newKey("a", 1))
 	require.NoError(t, err)
-	server := httptest.NewServer(c.Handler([]string{"http://ui"}))
+	c.Require()
+	server := httptest.NewServer(c.Handler(Endpoint{Origins: []string{"http://ui"}}))
 	defer server.Close()
 	p, err := c.ToPayload("hello")
 	require.NoError(t, err)
 	body, err := protojson.Marshal(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}})
 	require.NoError(t, err)
+	host := ""
 	ask := func(method, origin string) (*http.Response, string) {
 		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/decode", bytes.NewReader(body))
 		require.NoError(t, err)
 		request.Header.Set("Origin", origin)
+		request.Host = host
 		response, err := server.Client().Do(request)
 		require.NoError(t, err)
 		defer response.Body.Close()
@@ -168,9 +171,68 @@ func TestCodecEndpoint(t *testing.T) {
 	require.Equal(t, `"hello"`, string(opened.Payloads[0].Data))
 	response, _ = ask(http.MethodOptions, "http://ui")
 	require.Equal(t, http.StatusNoContent, response.StatusCode)
+	host = "evil.example"
+	response, _ = ask(http.MethodPost, "http://ui")
+	require.Equal(t, http.StatusForbidden, response.StatusCode, "another name that leads here")
+	host = ""
 	response, _ = ask(http.MethodPost, "http://evil")
 	require.Equal(t, http.StatusForbidden, response.StatusCode)
 	require.Empty(t, response.Header.Get("Access-Control-Allow-Origin"))
+}
+
+func TestCodecEndpointWithAToken(t *testing.T) {
+	c, err := NewConverter(newKey("a", 1))
+	require.NoError(t, err)
+	token := strings.Repeat("t", LeastToken)
+	handler := c.Handler(Endpoint{Origins: []string{"https://ui"}, Token: token})
+	for given, want := range map[string]int{
+		"": http.StatusUnauthorized, "Bearer " + token[1:]: http.StatusUnauthorized, "Bearer " + token: http.StatusOK,
+	} {
+		request := httptest.NewRequest(http.MethodPost, "https://codec.example.com/decode", strings.NewReader(`{}`))
+		request.Header.Set("Authorization", given)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		require.Equal(t, want, answer.Code, given)
+	}
+}
+
+func TestCodecEndpointAddresses(t *testing.T) {
+	token := strings.Repeat("t", LeastToken)
+	for _, c := range []struct{ address, token, want string }{
+		{"127.0.0.1:8081", "", ""}, {"localhost:0", "", ""}, {"[::1]:1", "", ""},
+		{"0.0.0.0:8081", "", "would show payloads to everybody"}, {":8081", "", "would show payloads to everybody"},
+		{"10.0.0.1:1", "", "would show payloads to everybody"}, {":8081", token, ""},
+		{":8081", "short", "fewer than 24 characters"}, {"8081", "", "no address"},
+	} {
+		err := Endpoint{Token: c.token}.CheckAddress(c.address)
+		if c.want == "" {
+			require.NoError(t, err, c.address)
+		} else {
+			require.ErrorContains(t, err, c.want, c.address)
+		}
+	}
+}
+
+// Who may write to the namespace and has no key decides nothing where encryption is required.
+func TestRequiredEncryption(t *testing.T) {
+	strict, err := NewConverter(newKey("a", 1))
+	require.NoError(t, err)
+	strict.Require()
+	plain, err := converter.GetDefaultDataConverter().ToPayload(map[string]any{"seqs": []int{0}})
+	require.NoError(t, err)
+	var back any
+	require.ErrorContains(t, strict.FromPayload(plain, &back), "a payload is not encrypted, and encryption is required")
+	compressed, err := NewConverter()
+	require.NoError(t, err)
+	large, err := compressed.ToPayload(strings.Repeat("x", 300_000))
+	require.NoError(t, err)
+	require.Error(t, strict.FromPayload(large, &back))
+	own, err := strict.ToPayload("mine")
+	require.NoError(t, err)
+	require.NoError(t, strict.FromPayload(own, &back))
+	require.Equal(t, "mine", back)
+	compressed.Require()
+	require.NoError(t, compressed.FromPayload(plain, &back), "without keys there is nothing to require")
 }
 
 func FuzzDecode(f *testing.F) {

@@ -34,6 +34,7 @@ func (d *door) answer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if err != nil {
 		return failed("%s", err)
 	}
+	out.Result = ordinary(out.Result)
 	text, err := signals.Marshal(d.tell(out))
 	if err != nil {
 		return failed("the outcome of %s cannot be written as JSON: %s", out.ExecutionID, err)
@@ -78,7 +79,8 @@ func (d *door) shownPending(out signals.Outcome) []pending {
 	shown := make([]pending, len(list))
 	for i, p := range list {
 		budget := truncate.Options{MaxTokens: d.Tokens / 2 / len(list)}
-		shown[i] = pending{Seq: p.Seq, Method: p.Connector + "." + p.Method, Args: truncate.Result(p.Args, budget)}
+		args := truncate.Result(ordinary(p.Args), budget)
+		shown[i] = pending{Seq: p.Seq, Method: p.Connector + "." + p.Method, Args: args}
 	}
 	return shown
 }

@@ -34,7 +34,7 @@ type chainFailure struct {
 }
 
 func (c chain) success(out signals.Outcome) *mcp.CallToolResult {
-	value := out.Result
+	value := ordinary(out.Result)
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}

@@ -117,7 +117,7 @@ func (d *door) plainAnswer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if err != nil || out.Status != signals.Completed {
 		return d.answer(out, err)
 	}
-	value := out.Result
+	value := ordinary(out.Result)
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}

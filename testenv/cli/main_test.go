@@ -40,6 +40,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if kind := os.Getenv(hostileServer); kind != "" {
+		serveHostile(kind)
+		return
+	}
 	if dir := os.Getenv(slowDir); dir != "" {
 		if err := serveSlow(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -143,7 +147,11 @@ func command(name string, args ...string) *exec.Cmd {
 
 // startWorker starts a worker and returns when it is ready.
 func startWorker(config string, env ...string) (*workerProcess, error) {
-	w := &workerProcess{cmd: command("worker", "--config", config), stderr: &output{}, ended: make(chan struct{})}
+	return startCommand(command("worker", "--config", config), env...)
+}
+
+func startCommand(cmd *exec.Cmd, env ...string) (*workerProcess, error) {
+	w := &workerProcess{cmd: cmd, stderr: &output{}, ended: make(chan struct{})}
 	w.cmd.Env = append(w.cmd.Env, env...)
 	w.cmd.Stderr = w.stderr
 	out, err := w.cmd.StdoutPipe()

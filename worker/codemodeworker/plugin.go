@@ -88,6 +88,7 @@ func (p *Plugin) configureClient(_ context.Context, o client.PluginConfigureClie
 	if p.options.DataConverter == nil {
 		p.options.DataConverter = o.ClientOptions.DataConverter
 	}
+	p.options.watchAttempts(o.ClientOptions)
 	return nil
 }
 

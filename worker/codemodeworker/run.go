@@ -49,6 +49,7 @@ func Run(ctx context.Context, options Options, o RunOptions) error {
 		o.Log = slog.Default()
 	}
 	o.Client.Logger = sdklog.NewStructuredLogger(o.Log)
+	options.watchAttempts(&o.Client)
 	c, err := codemode.Dial(ctx, o.Client)
 	if err != nil {
 		return err

@@ -75,6 +75,8 @@ type Options struct {
 	EncryptionRequired bool
 	// Worker are further options of the SDK's worker.
 	Worker worker.Options
+
+	attempts *activities.Attempts
 }
 
 // Worker serves the executions of one runtime.
@@ -167,7 +169,7 @@ func (o *Options) activities(set *connectors.Set, attributes bool) *activities.A
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter,
 		PassTimeout: o.PassTimeout, Limits: o.Limits,
 		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues,
-		LocalPass: localPass(*o), AuthenticatedApprovers: o.AuthenticatedApprovers,
+		LocalPass: localPass(*o), AuthenticatedApprovers: o.AuthenticatedApprovers, Attempts: o.attempts,
 	})
 }
 

@@ -89,6 +89,7 @@ func (r *reader) mcp(key string, n *yaml.Node, o *mcpconnector.Options) {
 			o.SSE = choice(r, key, n, map[string]bool{"streamable-http": false, "sse": true})
 		},
 		"startTimeout": func(key string, n *yaml.Node) { o.StartTimeout = r.duration(key, n) },
+		"maxResponse":  func(key string, n *yaml.Node) { o.MaxResponseBytes = r.size(key, n) },
 	})
 	o.Secrets = slices.Clone(r.expanded[before:])
 	r.checkMCP(key, n, found)
@@ -132,6 +133,7 @@ func (r *reader) openAPI(key string, n *yaml.Node, o *openapi.Options) {
 			}
 		},
 		"baseURL": text(&o.BaseURL),
+		"origins": func(key string, n *yaml.Node) { o.Origins = r.args(key, n) },
 		"headers": func(key string, n *yaml.Node) {
 			before := len(r.expanded)
 			o.Headers = r.strings(key, n)

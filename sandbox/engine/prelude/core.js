@@ -14,6 +14,8 @@
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
   const toBase64 = uncurry(Bytes.prototype.toBase64), join = uncurry(Array.prototype.join), map = uncurry(Array.prototype.map);
   const bigToString = uncurry(BigInt.prototype.toString), then = uncurry(NativePromise.prototype.then);
+  const some = uncurry(Array.prototype.some), forEach = uncurry(Array.prototype.forEach), test = uncurry(RegExp.prototype.test);
+  const NativeSet = Set, setAdd = uncurry(Set.prototype.add), setHas = uncurry(Set.prototype.has);
   const TypedArray = getPrototypeOf(Bytes);
   const isView = Buffer.isView.bind(Buffer);
   const hidden = (target, key, value) => defineProperty(target, key, { value, writable: true, configurable: true, enumerable: false });
@@ -23,25 +25,47 @@
   // --- values: JSON, plus tagged bytes and bigints --------------------------------------------------------------
 
   let encoding = false; // only while the engine serializes do bytes and bigints take their tagged form
+  let made, tags; // how many of these, and in a second attempt which
   const kindOf = (v) => (!isView(v) ? 'ArrayBuffer' : v instanceof Bytes ? 'Uint8Array' : 'ArrayBufferView');
   function bytesToJSON() {
     if (!encoding) return this;
-    return { __codemode_binary_v1__: kindOf(this), data: toBase64(bytesOf(this)) };
+    return tag({ __codemode_binary_v1__: kindOf(this), data: toBase64(bytesOf(this)) });
   }
   hidden(TypedArray.prototype, 'toJSON', bytesToJSON);
   hidden(Buffer.prototype, 'toJSON', bytesToJSON);
   hidden(DataView.prototype, 'toJSON', bytesToJSON);
   hidden(BigInt.prototype, 'toJSON', function () {
     if (!encoding) throw new NativeTypeError('Do not know how to serialize a BigInt');
-    return { __codemode_bigint_v1__: bigToString(this) };
+    return tag({ __codemode_bigint_v1__: bigToString(this) });
   });
+  function tag(value) {
+    made++;
+    if (tags) setAdd(tags, value);
+    return value;
+  }
+  // Objects of the program's own may have keys that read like those of a tag. The host counts these in the text, which
+  // costs next to nothing, and only if there are more than tags are the others escaped.
   function encode(value) {
     encoding = true;
+    made = 0;
+    tags = null;
     try {
-      return stringify(value);
+      const text = stringify(value);
+      if (typeof text !== 'string' || host.markers(text) === made) return text;
+      tags = new NativeSet();
+      return stringify(value, escapeKeys);
     } finally {
       encoding = false;
     }
+  }
+  const marker = /^~*__codemode_(?:bigint|binary)_v1__$/;
+  function escapeKeys(_, value) {
+    if (typeof value !== 'object' || value === null || isArray(value) || setHas(tags, value)) return value;
+    const names = keys(value);
+    if (!some(names, (name) => test(marker, name))) return value;
+    const copy = create(null);
+    forEach(names, (name) => { copy[test(marker, name) ? '~' + name : name] = value[name]; });
+    return copy;
   }
 
   // --- errors ---------------------------------------------------------------------------------------------------
