@@ -34,19 +34,12 @@ type pulse struct {
 func beat(ctx context.Context) *pulse {
 	// A write that runs goes on when the execution no longer wants it, and so do its heartbeats.
 	p := &pulse{ctx: context.WithoutCancel(ctx), done: make(chan struct{})}
-	p.starts.Store(int64(startsBefore(ctx)))
-	go p.run()
-	return p
-}
-
-// startsBefore counts the attempts that began to run and did not end in an orderly way. Those say so; of one that said
-// nothing the worker ended before the first beat.
-func startsBefore(ctx context.Context) int {
 	var before progress
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &before) == nil {
-		return before.Starts
+		p.starts.Store(int64(before.Starts))
 	}
-	return int(activity.GetInfo(ctx).Attempt) - 1
+	go p.run()
+	return p
 }
 
 func (p *pulse) run() {
@@ -91,12 +84,14 @@ func (p *pulse) ended() {
 	p.record()
 }
 
-// start counts this attempt and returns how many began to run. From the second on it is recorded at once, since the
-// attempt may end its worker before the first beat.
+// start counts this attempt and returns how many began to run. It is recorded at once, since the attempt may end its
+// worker before the first beat; the first one does not wait for that.
 func (p *pulse) start() int {
 	n := int(p.starts.Add(1))
 	if activity.GetInfo(p.ctx).Attempt > 1 {
 		p.record()
+	} else {
+		go p.record()
 	}
 	return n
 }

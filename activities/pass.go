@@ -90,7 +90,6 @@ func (a *Activities) localPass(ctx context.Context, in signals.PassInput, runID 
 // pass answers as a regular activity.
 func (a *Activities) pass(ctx context.Context, in signals.PassInput, runID string) (signals.PassResult, error) {
 	if err := a.checkWorker(in, a.missing(in)); err != nil {
-		activity.RecordHeartbeat(ctx, progress{Starts: startsBefore(ctx)}) // it did not run
 		return notHere(ctx, in, err)
 	}
 	pulse := beat(ctx)

@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -118,7 +117,7 @@ func TestDocumentsFromElsewhereStayOffThisMachine(t *testing.T) {
 				return http.DefaultTransport.RoundTrip(r)
 			}
 			answer := httptest.NewRecorder()
-			_, _ = io.WriteString(answer, string(served(mine.URL, mine.URL, mine.URL)))
+			_, _ = answer.Write(served(mine.URL, mine.URL, mine.URL))
 			return answer.Result(), nil
 		}),
 	})
