@@ -51,7 +51,7 @@ func (w *watchdog) look() {
 		if time.Since(w.over) > interruptGrace {
 			os.Exit(w.exit)
 		}
-	case time.Since(w.e.Started()) > w.e.Limits().Timeout+interruptGrace:
+	case time.Since(w.e.Until()) > interruptGrace:
 		if heavy(w.memory) {
 			os.Exit(exitMemory)
 		}

@@ -35,6 +35,9 @@ func (e *Engine) Resume(ctx context.Context, n Next) (sandbox.Result, error) {
 			e.recorded[entry.ID] = entry
 		}
 	}
+	e.until.Store(e.started.Add(e.limits.Timeout).UnixNano())
+	e.asked.Store(false)
+	e.pass.Left, e.begun, e.ended = nil, nil, time.Time{}
 	e.blocked, e.gates, e.waiting, e.inline = nil, 0, 0, 0
 	e.entries, e.size, e.result = nil, 0, sandbox.Result{}
 	e.console = console{skip: n.Lines, count: e.console.count}
