@@ -58,6 +58,8 @@ type child struct {
 	mu        sync.Mutex
 	pending   map[int]chan sandbox.Settlement
 	admission chan sandbox.Admission
+	running   *engine.Engine // the pass's, once it is there
+	leaving   bool           // the worker wants the child for another pass
 }
 
 // serve runs the next pass; false when the worker has closed the pipe.
@@ -86,6 +88,7 @@ func (c *child) pass(body []byte, run func(body []byte) sandbox.Result) bool {
 	c.mu.Lock()
 	c.pending, c.admission = map[int]chan sandbox.Settlement{}, make(chan sandbox.Admission, 1)
 	c.inline = map[string]sandbox.Admission{}
+	c.running, c.leaving = nil, false
 	c.mu.Unlock()
 	answers := make(chan bool)
 	go c.listen(answers)
@@ -132,6 +135,8 @@ func (c *child) listen(answers chan<- bool) {
 				os.Exit(exitBroken)
 			}
 			c.settled(s)
+		case frameLeave:
+			c.leave(nil)
 		case frameResult:
 			answers <- true
 			return
@@ -145,6 +150,20 @@ func (c *child) settled(s settledMessage) {
 	if ch := c.pending[s.Seq]; ch != nil {
 		ch <- s.Settlement
 		delete(c.pending, s.Seq)
+	}
+}
+
+// leave asks the pass to leave: when the worker wants that, or when the pass has an engine, if it was wanted before.
+func (c *child) leave(e *engine.Engine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e != nil {
+		c.running = e
+	} else {
+		c.leaving = true
+	}
+	if c.leaving && c.running != nil {
+		c.running.Leave()
 	}
 }
 
@@ -164,6 +183,7 @@ func (c *child) first(body []byte) sandbox.Result {
 	e := c.engine(p)
 	e.Programs = &c.programs
 	e.Heavy = func() bool { return heavy(uint64(c.memory)) }
+	c.leave(e)
 	return c.watched(e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
 }
 
@@ -186,7 +206,11 @@ func (c *child) resume(body []byte) sandbox.Result {
 	}
 	c.link.setBusyPoll(m.BusyPoll)
 	e := c.parked
-	return c.watched(e, true, func() (sandbox.Result, error) { return e.Resume(context.Background(), m.Next) })
+	return c.watched(e, true, func() (sandbox.Result, error) {
+		e.Renew(context.Background(), m.Next)
+		c.leave(e)
+		return e.Resume()
+	})
 }
 
 func (c *child) watched(e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {

@@ -22,6 +22,7 @@ const (
 	frameReady      frameKind = 'H' // child: readyMessage
 	framePass       frameKind = 'P' // worker: passMessage
 	frameNext       frameKind = 'N' // worker: nextMessage, for the parked runtime
+	frameLeave      frameKind = 'L' // worker: nothing; the pass is to leave once its program can only wait
 	frameForget     frameKind = 'F' // worker: nothing; the parked runtime goes
 	frameAdmit      frameKind = 'Q' // child: Call, answered by frameAdmission
 	frameAdmission  frameKind = 'A' // worker: Admission

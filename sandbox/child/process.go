@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -116,20 +117,14 @@ func (p *process) end() string {
 	return strings.TrimSpace(p.cmd.ProcessState.String() + " " + p.stderr.String())
 }
 
-// run drives a pass. healthy says whether the child may serve another.
-func (p *process) run(
-	ctx context.Context, pass sandbox.Pass, host sandbox.Host,
-) (result sandbox.Result, healthy bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := newSession(ctx, p, pass, host)
-	overdue := make(chan *sandbox.Failure, 1)
-	timer := time.AfterFunc(s.limits.Timeout+killGrace, func() {
+// run drives a pass until it ends or leaves. healthy says whether the child may serve another.
+func (p *process) run(s *stint) (result sandbox.Result, healthy bool, err error) {
+	pass, overdue := s.next(), make(chan *sandbox.Failure, 1)
+	defer s.bound(func() {
 		overdue <- p.overdue()
 		p.kill()
-	})
-	defer timer.Stop()
-	defer context.AfterFunc(ctx, p.kill)()
+	}).Stop()
+	defer context.AfterFunc(s.ctx, p.kill)()
 	if err := p.begin(pass); err == nil {
 		if result, err := s.serve(); err == nil {
 			if result.Parked {
@@ -139,10 +134,13 @@ func (p *process) run(
 			}
 			healthy = p.link.send(frameResult, struct{}{}) == nil
 			sound := result.Failure == nil || !result.Stopped || endsCleanly(result.Failure.Kind)
+			if result.End != sandbox.Left && len(s.away.entries) > 0 {
+				result.Entries = append(slices.Clip(s.away.entries), result.Entries...)
+			}
 			return result, healthy && sound, nil
 		}
 	}
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(s.ctx); cause != nil {
 		return sandbox.Result{}, false, cause
 	}
 	result = s.broken(overdue)
@@ -150,6 +148,14 @@ func (p *process) run(
 		return result, false, errKilled
 	}
 	return result, false, nil
+}
+
+// bound ends the child some time after the pass's time is up.
+func (s *stint) bound(end func()) *time.Timer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = time.AfterFunc(max(time.Until(s.deadline), time.Second)+killGrace, end)
+	return s.limit
 }
 
 // errKilled says that somebody else ended the child, such as the kernel when the host is short of memory. That is not

@@ -33,7 +33,8 @@ func (x *Parking) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host)
 	var err error
 	if e != nil && pass.After == state && !pass.Refresh {
 		e.host = host
-		r, err = e.Resume(ctx, NextOf(pass, x.seen))
+		e.Renew(ctx, NextOf(pass, x.seen))
+		r, err = e.Resume()
 	} else {
 		p, failure := x.programs.Get(pass.Code, pass.Modules, compile.ProgramSource)
 		if failure != nil {

@@ -21,8 +21,8 @@ func (e *Engine) Parkable() bool {
 		e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
 }
 
-// Resume drives a parked runtime through the next pass, whose log holds only what settled since.
-func (e *Engine) Resume(ctx context.Context, n Next) (sandbox.Result, error) {
+// Renew gives a parked runtime the next pass, whose log holds only what settled since.
+func (e *Engine) Renew(ctx context.Context, n Next) {
 	e.vm.ClearInterrupt()
 	e.stopped.Store(false)
 	e.expired.Store(false)
@@ -42,8 +42,10 @@ func (e *Engine) Resume(ctx context.Context, n Next) (sandbox.Result, error) {
 	e.entries, e.size, e.result = nil, 0, sandbox.Result{}
 	e.console = console{skip: n.Lines, count: e.console.count}
 	e.console.maxBytes, e.console.maxLines = e.limits.ConsoleBytes, e.limits.ConsoleLines
-	return e.drive(func() error { return nil })
 }
+
+// Resume drives a parked runtime through the pass that it was given.
+func (e *Engine) Resume() (sandbox.Result, error) { return e.drive(func() error { return nil }) }
 
 // Next is what a parked runtime is given.
 type Next struct {
