@@ -84,6 +84,8 @@ type Pass struct {
 type LeftState struct {
 	// Size is the bytes of these entries, Inline how many of them count as inline calls.
 	Size, Inline int
+	// Running is how many calls the program waits for.
+	Running int
 	// Wake is when the program's next timer is due, in epoch milliseconds; 0 if it waits for none.
 	Wake int64
 	// GateOpen is how long a gated call has been open, Deliveries how many since, Timers how many were set before.

@@ -183,6 +183,21 @@ func (c *inlineCall) left(now time.Time) sandbox.LeftCall {
 	return l
 }
 
+// ready reports whether a pass that has left its child can go on: a call has settled, or the child left before it had
+// asked for one.
+func (s *session) ready() bool {
+	underWay := 0
+	for _, c := range s.issued {
+		if c.settlement != nil && !c.known {
+			return true
+		}
+		if c.settlement == nil {
+			underWay++
+		}
+	}
+	return underWay < s.away.state.Running
+}
+
 // wait returns once a pass that has left its child can go on: a call has settled, a timer of the program is due, or its
 // time is up.
 func (s *session) wait() error {
@@ -195,9 +210,9 @@ func (s *session) wait() error {
 	case <-s.progress: // of a call that the pass was given since
 	default:
 	}
-	settled := slices.ContainsFunc(s.issued, func(c *inlineCall) bool { return c.settlement != nil && !c.known })
+	ready := s.ready()
 	s.mu.Unlock()
-	if settled {
+	if ready {
 		return nil
 	}
 	timer := time.NewTimer(time.Until(until))

@@ -42,7 +42,7 @@ func (s *stint) result(body []byte) (sandbox.Result, error) {
 
 // entries checks what the child says has settled.
 func (s *stint) entries(r *sandbox.Result) error {
-	r.Entries = slices.DeleteFunc(r.Entries, func(e signals.Entry) bool { return r.Stopped && s.neverMade(e) })
+	r.Entries = slices.DeleteFunc(r.Entries, s.neverMade)
 	for i := range r.Entries {
 		if err := s.entry(&r.Entries[i], *r); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *stint) entries(r *sandbox.Result) error {
 	return nil
 }
 
-// neverMade reports whether the pass was stopped before the child asked for the call.
+// neverMade reports whether the call was cut off before the child asked for it.
 func (s *stint) neverMade(e signals.Entry) bool {
 	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
 }

@@ -200,8 +200,16 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 	s, to = takenOver(t, sandbox.Pass{})
 	s.settled(t, to, read)
 	forged.Dropped = true
-	_, err = report(t, s, forged)
-	require.ErrorContains(t, err, "has not ended so", "the pass was not stopped")
+	r, err = report(t, s, forged)
+	require.NoError(t, err, "the program has ended without it")
+	require.Equal(t, sandbox.UnawaitedError(), r.Entries[0].Error)
+	require.Empty(t, r.Entries[0].Value)
+
+	s, to = takenOver(t, sandbox.Pass{})
+	s.settled(t, to, read)
+	_, err = s.result(frame(t, sandbox.Result{End: sandbox.Left, Left: &sandbox.LeftState{},
+		Entries: []signals.Entry{forged}}))
+	require.ErrorContains(t, err, "has not ended so", "it has not ended at all")
 }
 
 func TestRefusalsAreTheWorkers(t *testing.T) {

@@ -26,7 +26,8 @@ func (e *Engine) leaves() bool {
 
 // leave describes what the pass waits for, and how it stands.
 func (e *Engine) leave() *sandbox.LeftState {
-	l := &sandbox.LeftState{Size: e.size, Inline: e.inline - len(e.running) - len(e.queue)}
+	l := &sandbox.LeftState{Size: e.size, Running: len(e.running)}
+	l.Inline = e.inline - len(e.running) - len(e.queue)
 	if t := e.inlineTimer(); t != nil && e.mayFire(t) {
 		l.Wake = t.due
 	}
