@@ -84,6 +84,8 @@ type Pass struct {
 type LeftState struct {
 	// Size is the bytes of these entries, Inline how many of them count as inline calls.
 	Size, Inline int
+	// Stands says that the sandbox keeps the runtime where it stands, as long as it has room for it.
+	Stands bool
 	// Running is how many calls the program waits for.
 	Running int
 	// Wake is when the program's next timer is due, in epoch milliseconds; 0 if it waits for none.

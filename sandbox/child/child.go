@@ -58,6 +58,7 @@ type child struct {
 	mu        sync.Mutex
 	pending   map[int]chan sandbox.Settlement
 	admission chan sandbox.Admission
+	standing  standing
 	running   *engine.Engine // the pass's, once it is there
 	leaving   bool           // the worker wants the child for another pass
 }
@@ -73,6 +74,10 @@ func (c *child) serve() bool {
 		return c.pass(body, c.first)
 	case frameNext:
 		return c.pass(body, c.resume)
+	case frameReturn:
+		return c.comeBack(body)
+	case frameDrop:
+		c.drop(body)
 	case frameForget:
 		c.parked = nil
 		debug.FreeOSMemory()
@@ -137,6 +142,8 @@ func (c *child) listen(answers chan<- bool) {
 			c.settled(s)
 		case frameLeave:
 			c.leave(nil)
+		case frameDrop:
+			c.drop(body)
 		case frameResult:
 			answers <- true
 			return
@@ -184,7 +191,7 @@ func (c *child) first(body []byte) sandbox.Result {
 	e.Programs = &c.programs
 	e.Heavy = func() bool { return heavy(uint64(c.memory)) }
 	c.leave(e)
-	return c.watched(e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
+	return c.watched(m.ID, e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
 }
 
 // engine returns the engine for a pass: the prepared one, if it fits.
@@ -206,23 +213,27 @@ func (c *child) resume(body []byte) sandbox.Result {
 	}
 	c.link.setBusyPoll(m.BusyPoll)
 	e := c.parked
-	return c.watched(e, true, func() (sandbox.Result, error) {
+	return c.watched(m.ID, e, true, func() (sandbox.Result, error) {
 		e.Renew(context.Background(), m.Next)
 		c.leave(e)
 		return e.Resume()
 	})
 }
 
-func (c *child) watched(e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {
+// watched runs a pass under the watchdog, and keeps its runtime where a later one may need it.
+func (c *child) watched(id uint64, e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {
 	c.parked = nil
-	stop := watch(e, c.memory)
+	stop := watch(e, c.memory, c.standing.dropAll)
 	defer stop()
 	result, err := run()
 	if err != nil {
 		failure := &sandbox.Failure{Kind: sandbox.Crashed, Message: "The sandbox failed: " + err.Error()}
 		return sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
 	}
-	if park && e.Parkable() {
+	switch {
+	case result.End == sandbox.Left:
+		result.Left.Stands = result.Left.Stands && c.standing.keep(id, kept{e, park}, c.memory)
+	case park && e.Parkable():
 		c.parked, result.Parked = e, true
 	}
 	return result

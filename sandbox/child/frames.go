@@ -22,6 +22,9 @@ const (
 	frameReady      frameKind = 'H' // child: readyMessage
 	framePass       frameKind = 'P' // worker: passMessage
 	frameNext       frameKind = 'N' // worker: nextMessage, for the parked runtime
+	frameReturn     frameKind = 'B' // worker: returnMessage, for a runtime that stands where its pass left it
+	frameDrop       frameKind = 'D' // worker: the number of a pass whose runtime no longer has to stand
+	frameGone       frameKind = 'G' // child: nothing; it has not kept the runtime of a frameReturn
 	frameLeave      frameKind = 'L' // worker: nothing; the pass is to leave once its program can only wait
 	frameForget     frameKind = 'F' // worker: nothing; the parked runtime goes
 	frameAdmit      frameKind = 'Q' // child: Call, answered by frameAdmission
@@ -44,12 +47,20 @@ type readyMessage struct {
 }
 
 type passMessage struct {
+	ID       uint64
 	Pass     sandbox.Pass
 	BusyPoll bool
 }
 
 type nextMessage struct {
+	ID       uint64
 	Next     engine.Next
+	BusyPoll bool
+}
+
+type returnMessage struct {
+	ID       uint64
+	Left     *sandbox.LeftState
 	BusyPoll bool
 }
 

@@ -112,8 +112,10 @@ return [out, Math.random()]`,
 // TestPassesThatCanGoOnComeFirst: before those that have not begun.
 func TestPassesThatCanGoOnComeFirst(t *testing.T) {
 	var x seats
-	first, later := x.apply(false), x.apply(true)
-	x.leave()
+	left := newSession(t.Context(), sandbox.Pass{}, nil)
+	left.away.state = &sandbox.LeftState{}
+	first, later := x.apply(newSession(t.Context(), sandbox.Pass{}, nil)), x.apply(left)
+	x.leave(nil)
 	<-later.seated
 	select {
 	case <-first.seated:
@@ -123,7 +125,7 @@ func TestPassesThatCanGoOnComeFirst(t *testing.T) {
 	x.withdraw(later) // it had the seat already
 	<-first.seated
 	x.used++
-	x.leave()
+	x.leave(nil)
 	require.Equal(t, 1, x.free)
 }
 

@@ -122,6 +122,7 @@ func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (s
 	for killed := 0; ; {
 		result, err := x.stay(s, killed > 0)
 		switch {
+		case err == errGone:
 		case err == errKilled:
 			if killed++; killed == maxKilled {
 				return result, nil
@@ -142,9 +143,10 @@ func (x *Pool) stay(s *session, anew bool) (sandbox.Result, error) {
 	if err := x.sit(s); err != nil {
 		return sandbox.Result{}, err
 	}
-	defer x.seats.leave()
-	p, err := x.child(s.pass, anew)
-	if err != nil {
+	var p *process
+	defer func() { x.seats.leave(p) }()
+	var err error
+	if p, err = x.child(s, anew); err != nil {
 		return sandbox.Result{}, fmt.Errorf("start a sandbox child: %w", err)
 	}
 	p.busyPoll = x.quiet()
@@ -156,11 +158,20 @@ func (x *Pool) stay(s *session, anew bool) (sandbox.Result, error) {
 	return result, err
 }
 
-func (x *Pool) child(pass sandbox.Pass, anew bool) (*process, error) {
+// child takes the child in which the pass's runtime stands, if that is idle, or any other.
+func (x *Pool) child(s *session, anew bool) (*process, error) {
 	if anew {
 		return x.spawn()
 	}
-	return x.acquire(pass)
+	x.mu.Lock()
+	if at := slices.Index(x.idle, s.away.stands); at >= 0 {
+		p := x.idle[at]
+		x.idle = slices.Delete(x.idle, at, at+1)
+		x.mu.Unlock()
+		return p, nil
+	}
+	x.mu.Unlock()
+	return x.acquire(s.pass)
 }
 
 // quiet reports whether at most GOMAXPROCS/2 passes ran at once during the last second. Only then may both ends of a
@@ -180,7 +191,7 @@ const maxKilled = 5
 func (x *Pool) sit(s *session) error {
 	began := time.Now()
 	defer func() { s.waited(time.Since(began)) }()
-	a := x.seats.apply(s.away.state != nil)
+	a := x.seats.apply(s)
 	if a == nil {
 		return nil
 	}
@@ -234,7 +245,6 @@ func (x *Pool) mostUsed() int {
 
 // release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
 func (x *Pool) release(p *process, healthy bool) {
-	p.passes++
 	switch left := x.options.Reuse - p.passes; {
 	case healthy && left > 0:
 		if left == prewarmBefore {

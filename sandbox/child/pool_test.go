@@ -484,14 +484,14 @@ func TestQuiet(t *testing.T) {
 	x := &Pool{seats: seats{free: 1000}}
 	fill := func(n int) {
 		for range n {
-			require.Nil(t, x.seats.apply(false))
+			require.Nil(t, x.seats.apply(newSession(t.Context(), sandbox.Pass{}, nil)))
 		}
 	}
 	fill(runtime.GOMAXPROCS(0) / 2)
 	require.True(t, x.quiet())
 	fill(1)
 	require.False(t, x.quiet())
-	x.seats.leave()
+	x.seats.leave(nil)
 	require.False(t, x.quiet(), "the next may come at any time")
 	x.crowded.Add(-int64(2 * time.Second))
 	require.True(t, x.quiet())

@@ -125,7 +125,7 @@ func (p *process) run(s *stint) (result sandbox.Result, healthy bool, err error)
 		p.kill()
 	}).Stop()
 	defer context.AfterFunc(s.ctx, p.kill)()
-	if err := p.begin(pass); err == nil {
+	if err := p.begin(s, pass); err == nil {
 		if result, err := s.serve(); err == nil {
 			if result.Parked {
 				p.parked, p.seen = pass.As, len(pass.Log)+len(result.Entries)
@@ -142,6 +142,9 @@ func (p *process) run(s *stint) (result sandbox.Result, healthy bool, err error)
 	}
 	if cause := context.Cause(s.ctx); cause != nil {
 		return sandbox.Result{}, false, cause
+	}
+	if s.fault == errGone {
+		return sandbox.Result{}, true, errGone
 	}
 	result = s.broken(overdue)
 	if result.Failure.Kind == sandbox.Crashed && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed") {
@@ -162,16 +165,26 @@ func (s *stint) bound(end func()) *time.Timer {
 // the program's fault.
 var errKilled = errors.New("the sandbox child was killed from outside")
 
-// begin sends the pass. To the parked runtime of the same execution it sends only what that has not seen yet.
-func (p *process) begin(pass sandbox.Pass) error {
+// errGone says that a child has not kept the runtime of a pass, which is to replay.
+var errGone = errors.New("the sandbox child has dropped the runtime")
+
+// begin sends the pass. To the parked runtime of the same execution it sends only what that has not seen yet, and to
+// one that stands where the pass left it only what has happened since.
+func (p *process) begin(s *stint, pass sandbox.Pass) error {
 	p.link.setBusyPoll(p.busyPoll)
 	parked := p.parked
 	p.parked = ""
+	if s.away.stands == p {
+		s.away.stands, p.before, s.returns = nil, loggedCalls{}, true
+		return p.link.send(frameReturn, returnMessage{s.id, pass.Left, p.busyPoll})
+	}
+	s.quit()
+	p.passes++
 	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}
-		return p.link.send(framePass, passMessage{pass, p.busyPoll})
+		return p.link.send(framePass, passMessage{s.id, pass, p.busyPoll})
 	}
-	return p.link.send(frameNext, nextMessage{engine.NextOf(pass, p.seen), p.busyPoll})
+	return p.link.send(frameNext, nextMessage{s.id, engine.NextOf(pass, p.seen), p.busyPoll})
 }
 
 // follows reports whether the pass goes on from the state that this nonce names. A pass that repeats the reads of

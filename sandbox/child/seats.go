@@ -23,7 +23,8 @@ type seats struct {
 // applicant is a pass that waits for a seat.
 type applicant struct {
 	seated chan struct{} // closed when it has one
-	goesOn bool
+	since  time.Time
+	stands *process // the child that keeps the pass's runtime
 }
 
 const (
@@ -33,12 +34,14 @@ const (
 	silentFor = 20 * time.Millisecond
 	// replayCost is what each entry adds to that.
 	replayCost = 20 * time.Microsecond
+	// overtaking is by how much a pass may overtake one that came before it.
+	overtaking = 300 * time.Millisecond
 	// lookEvery is how often passes to ask are looked for.
 	lookEvery = 2 * time.Millisecond
 )
 
 // apply takes a free seat, or else returns an applicant that waits for one.
-func (x *seats) apply(goesOn bool) *applicant {
+func (x *seats) apply(s *session) *applicant {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.free > 0 {
@@ -46,8 +49,8 @@ func (x *seats) apply(goesOn bool) *applicant {
 		x.used++
 		return nil
 	}
-	a := &applicant{seated: make(chan struct{}), goesOn: goesOn}
-	if goesOn {
+	a := &applicant{seated: make(chan struct{}), since: time.Now(), stands: s.away.stands}
+	if s.away.state != nil {
 		x.goOn = append(x.goOn, a)
 	} else {
 		x.begin = append(x.begin, a)
@@ -69,28 +72,35 @@ func (x *seats) withdraw(a *applicant) {
 	} else if at := slices.IndexFunc(x.begin, is); at >= 0 {
 		x.begin = slices.Delete(x.begin, at, at+1)
 	} else {
-		x.pass()
+		x.pass(nil)
 	}
 }
 
-// leave gives a seat back.
-func (x *seats) leave() {
+// leave gives a seat back, and tells which child is idle now.
+func (x *seats) leave(p *process) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.pass()
+	x.pass(p)
 }
 
-// pass hands a seat to the next that waits.
-func (x *seats) pass() {
-	for _, queue := range []*[]*applicant{&x.goOn, &x.begin} {
-		if len(*queue) > 0 {
-			close((*queue)[0].seated)
-			*queue = (*queue)[1:]
-			return
+// pass hands a seat to the next that waits: first to one whose runtime stands in the child that is idle now, unless
+// another has waited for much longer.
+func (x *seats) pass(p *process) {
+	switch {
+	case len(x.goOn) > 0:
+		at := slices.IndexFunc(x.goOn, func(a *applicant) bool { return p != nil && a.stands == p })
+		if at < 0 || x.goOn[at].since.Sub(x.goOn[0].since) > overtaking {
+			at = 0
 		}
+		close(x.goOn[at].seated)
+		x.goOn = slices.Delete(x.goOn, at, at+1)
+	case len(x.begin) > 0:
+		close(x.begin[0].seated)
+		x.begin = x.begin[1:]
+	default:
+		x.used--
+		x.free++
 	}
-	x.used--
-	x.free++
 }
 
 // taken is how many seats are in use.

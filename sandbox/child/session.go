@@ -17,6 +17,7 @@ import (
 
 // session is one pass, seen from the worker. It outlives the children in which the pass runs.
 type session struct {
+	id     uint64
 	host   sandbox.Host
 	ctx    context.Context
 	limits sandbox.Limits
@@ -43,10 +44,13 @@ type session struct {
 	panicked *Panic
 }
 
+// sessions numbers the passes of this process.
+var sessions atomic.Uint64
+
 func newSession(ctx context.Context, pass sandbox.Pass, host sandbox.Host) *session {
 	limits := pass.Limits.WithDefaults()
 	return &session{
-		host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout),
+		id: sessions.Add(1), host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout),
 		admitted: map[int]*admitted{}, progress: make(chan struct{}, 1), broke: make(chan struct{}),
 		away: away{log: pass.Log},
 	}
@@ -66,6 +70,7 @@ type stint struct {
 	active        atomic.Int64 // when the child was last heard of or told something, in Unix nanoseconds
 	asked         atomic.Bool  // to leave
 	replays       int          // entries of the log with which it began
+	returns       bool         // to a runtime that stands in the child
 
 	once  sync.Once
 	ended chan struct{} // closed once the next two are set

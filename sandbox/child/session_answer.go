@@ -54,6 +54,8 @@ func (s *stint) take(kind frameKind, body []byte, err error) (c *inlineCall, ove
 		err = s.admit(body)
 	case kind == frameCall:
 		c, err = s.call(body)
+	case kind == frameGone && s.returns:
+		err = errGone
 	case kind == frameResult:
 		s.end(s.result(body))
 		return nil, true

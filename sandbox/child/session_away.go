@@ -19,6 +19,7 @@ type away struct {
 	log     []signals.Entry // what it replays: the pass's own log and these
 	bytes   int             // about, of entries
 	state   *sandbox.LeftState
+	stands  *process      // the child that keeps the runtime where it stands, if one does
 	queued  time.Duration // that the pass has waited for children: no time of its own
 	began   time.Time
 }
@@ -40,6 +41,9 @@ func (s *stint) leave(r *sandbox.Result, size int) error {
 	}
 	s.away.take(r.Entries, s.pass.Refresh)
 	s.away.state = r.Left
+	if r.Left.Stands {
+		s.away.stands = s.p
+	}
 	s.forget(func(k *admitted) bool { return k.made == nil && !k.reported })
 	s.issued = slices.DeleteFunc(s.issued, func(c *inlineCall) bool { return s.admitted[c.Seq].reported })
 	s.p.before = loggedCalls{} // the pass keeps it
@@ -78,7 +82,7 @@ func (s *session) forget(which func(*admitted) bool) {
 func (s *session) lost() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at, s.over = nil, false
+	s.at, s.over, s.away.stands = nil, false, nil
 	delivered, given := map[int]bool{}, map[int]bool{}
 	for _, e := range s.away.entries {
 		delivered[e.ID] = delivered[e.ID] || !e.Timer
@@ -147,6 +151,15 @@ func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at, s.over = nil, true
+	s.quit()
+}
+
+// quit lets go of a runtime that stands in a child.
+func (s *session) quit() {
+	if p := s.away.stands; p != nil {
+		s.away.stands = nil
+		go func() { _ = p.link.send(frameDrop, s.id) }() // it may not read at once
+	}
 }
 
 // next is the pass as the next child is given it.

@@ -186,6 +186,9 @@ func (e *Engine) admit(c *call) {
 		return // its function runs already
 	}
 	if b := e.begun[c.Seq]; b != nil {
+		if b.Settlement == nil || !b.Settlement.Escalate { // a gated call is not counted again
+			e.countInline()
+		}
 		e.attach(c, b)
 		return
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,7 +28,7 @@ func (e *Engine) leaves() bool {
 
 // leave describes what the pass waits for, and how it stands.
 func (e *Engine) leave() *sandbox.LeftState {
-	l := &sandbox.LeftState{Size: e.size, Running: len(e.running)}
+	l := &sandbox.LeftState{Size: e.size, Running: len(e.running), Stands: !e.suspended}
 	l.Inline = e.inline - len(e.running) - len(e.queue)
 	if t := e.inlineTimer(); t != nil && e.mayFire(t) {
 		l.Wake = t.due
@@ -39,7 +41,7 @@ func (e *Engine) leave() *sandbox.LeftState {
 
 // returned takes up where a pass stood that left another sandbox.
 func (e *Engine) returned(l *sandbox.LeftState) {
-	e.started = e.started.Add(-l.Spent)
+	e.started = time.Now().Add(-l.Spent)
 	e.until.Store(time.Now().Add(max(l.Remaining, leastTime)).UnixNano())
 	e.begun = make(map[int]*sandbox.LeftCall, len(l.Calls))
 	for i := range l.Calls {
@@ -48,15 +50,41 @@ func (e *Engine) returned(l *sandbox.LeftState) {
 	e.size, e.inline = l.Size, l.Inline
 }
 
+// ComeBack lets a runtime that stands where its pass left it go on, without a replay.
+func (e *Engine) ComeBack(ctx context.Context, l *sandbox.LeftState) {
+	e.renew(ctx)
+	size, inline := e.size, e.inline
+	e.returned(l)
+	e.size, e.inline = size, inline
+	e.entries, e.result = nil, sandbox.Result{}
+	e.inbox = make(chan completion, e.limits.Parallel)
+}
+
+// GoOn drives a runtime that came back.
+func (e *Engine) GoOn() (sandbox.Result, error) {
+	return e.drive(func() error {
+		waiting := slices.SortedFunc(maps.Values(e.running), func(a, b *call) int { return a.Seq - b.Seq })
+		clear(e.running)
+		var unsent []*call
+		for _, c := range waiting {
+			if b := e.begun[c.Seq]; b != nil {
+				e.attach(c, b)
+			} else { // it left before it was made
+				unsent = append(unsent, c)
+			}
+		}
+		e.queue = append(unsent, e.queue...)
+		e.inOrder()
+		return nil
+	})
+}
+
 // leastTime is what a pass has that returns at the end of its time, so that it can tell of that.
 const leastTime = time.Second
 
 // attach goes on with a call that was begun before the pass left.
 func (e *Engine) attach(c *call, b *sandbox.LeftCall) {
 	c.admission = b.Admission
-	if b.Settlement == nil || !b.Settlement.Escalate { // a gated call is not counted again
-		e.countInline()
-	}
 	if b.Settlement == nil {
 		e.start(c, b.Age)
 		return

@@ -141,10 +141,10 @@ func (e *Engine) start(c *call, ago time.Duration) {
 	e.running[c.Seq] = c
 	c.began = time.Now().Add(-ago)
 	e.allow(c.admission.Timeout - ago)
-	ctx := e.ctx // of this pass, whenever the goroutine begins
+	ctx, inbox := e.ctx, e.inbox // of this stay, whenever the goroutine begins and ends
 	go func() {
 		s := e.host.Call(ctx, c.Call)
-		e.inbox <- completionOf(c, s, time.Now().UnixMilli())
+		inbox <- completionOf(c, s, time.Now().UnixMilli())
 	}()
 }
 
