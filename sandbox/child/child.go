@@ -174,6 +174,14 @@ func (c *child) leave(e *engine.Engine) {
 	}
 }
 
+// begin notes what the worker says of a pass beside the pass.
+func (c *child) begin(s Stay) {
+	c.link.setBusyPoll(s.BusyPoll)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaving = c.leaving || s.Leave
+}
+
 // first runs a pass from the program's first line. A parked runtime is dropped.
 func (c *child) first(body []byte) sandbox.Result {
 	c.parked = nil
@@ -182,7 +190,7 @@ func (c *child) first(body []byte) sandbox.Result {
 		os.Exit(exitBroken)
 	}
 	p := m.Pass
-	c.link.setBusyPoll(m.BusyPoll)
+	c.begin(m.Stay)
 	program, failure := c.programs.Get(p.Code, p.Modules, compile.ProgramSource)
 	if failure != nil {
 		return sandbox.Result{End: sandbox.Failed, Failure: failure}
@@ -211,7 +219,7 @@ func (c *child) resume(body []byte) sandbox.Result {
 	if decodeFrame(body, &m) != nil || c.parked == nil {
 		os.Exit(exitBroken)
 	}
-	c.link.setBusyPoll(m.BusyPoll)
+	c.begin(m.Stay)
 	e := c.parked
 	return c.watched(m.ID, e, true, func() (sandbox.Result, error) {
 		e.Renew(context.Background(), m.Next)

@@ -47,21 +47,25 @@ type readyMessage struct {
 }
 
 type passMessage struct {
-	ID       uint64
-	Pass     sandbox.Pass
-	BusyPoll bool
+	Stay
+	Pass sandbox.Pass
 }
 
 type nextMessage struct {
-	ID       uint64
-	Next     engine.Next
-	BusyPoll bool
+	Stay
+	Next engine.Next
 }
 
 type returnMessage struct {
-	ID       uint64
-	Left     *sandbox.LeftState
+	Stay
+	Left *sandbox.LeftState
+}
+
+// Stay is what a child is told with each pass.
+type Stay struct {
+	ID       uint64 // of the pass, as long as it runs
 	BusyPoll bool
+	Leave    bool // as with frameLeave
 }
 
 type settledMessage struct {

@@ -38,6 +38,7 @@ type Pool struct {
 	crowded atomic.Int64 // when too many passes ran at once for busy-polling, in Unix nanoseconds: see quiet
 	mu      sync.Mutex
 	idle    []*process
+	atWork  int // children that run passes
 	warming int // children that will soon be idle: started ahead of need, or dropping their parked runtime
 	closed  bool
 	layers  []harden.Layer // of the first child
@@ -149,13 +150,22 @@ func (x *Pool) stay(s *session, anew bool) (sandbox.Result, error) {
 	if p, err = x.child(s, anew); err != nil {
 		return sandbox.Result{}, fmt.Errorf("start a sandbox child: %w", err)
 	}
+	x.work(1)
 	p.busyPoll = x.quiet()
 	st := s.enter(p)
 	x.seats.enter(st)
 	defer x.seats.exit(st)
 	result, healthy, err := p.run(st)
+	x.work(-1)
 	x.release(p, healthy)
 	return result, err
+}
+
+// work counts the children that run passes.
+func (x *Pool) work(more int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.atWork += more
 }
 
 // child takes the child in which the pass's runtime stands, if that is idle, or any other.
@@ -270,7 +280,7 @@ const prewarmBefore = 5
 func (x *Pool) keep(p *process) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.closed || len(x.idle)+x.seats.taken() > x.options.Children {
+	if x.closed || len(x.idle)+x.atWork > x.options.Children {
 		p.kill()
 		return
 	}
@@ -320,7 +330,7 @@ func (x *Pool) take(p *process, state string) bool {
 // prewarm starts a child if there are fewer than most, with those that are being started.
 func (x *Pool) prewarm(most int) {
 	x.mu.Lock()
-	needed := !x.closed && len(x.idle)+x.seats.taken()+x.warming < most
+	needed := !x.closed && len(x.idle)+x.atWork+x.warming < most
 	if needed {
 		x.warming++
 	}

@@ -172,19 +172,22 @@ var errGone = errors.New("the sandbox child has dropped the runtime")
 // one that stands where the pass left it only what has happened since.
 func (p *process) begin(s *stint, pass sandbox.Pass) error {
 	p.link.setBusyPoll(p.busyPoll)
-	parked := p.parked
+	parked, stay := p.parked, Stay{s.id, p.busyPoll, s.asked.Load()}
 	p.parked = ""
 	if s.away.stands == p {
 		s.away.stands, p.before, s.returns = nil, loggedCalls{}, true
-		return p.link.send(frameReturn, returnMessage{s.id, pass.Left, p.busyPoll})
+		return p.link.send(frameReturn, returnMessage{stay, pass.Left})
+	}
+	if s.away.stands != nil {
+	} else if s.away.state != nil {
 	}
 	s.quit()
 	p.passes++
 	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}
-		return p.link.send(framePass, passMessage{s.id, pass, p.busyPoll})
+		return p.link.send(framePass, passMessage{stay, pass})
 	}
-	return p.link.send(frameNext, nextMessage{s.id, engine.NextOf(pass, p.seen), p.busyPoll})
+	return p.link.send(frameNext, nextMessage{stay, engine.NextOf(pass, p.seen)})
 }
 
 // follows reports whether the pass goes on from the state that this nonce names. A pass that repeats the reads of

@@ -28,12 +28,17 @@ type applicant struct {
 }
 
 const (
+	// slowCall is what a call takes of which the next one is worth leaving for, as soon as it is made.
+	slowCall = 5 * time.Millisecond
 	// idleFor is how long a child has to be idle while calls are made, before its pass is asked to leave: to go on
 	// elsewhere takes about as long. silentFor is the same where no call tells that the program waits.
 	idleFor   = 3 * time.Millisecond
 	silentFor = 20 * time.Millisecond
 	// replayCost is what each entry adds to that.
 	replayCost = 20 * time.Microsecond
+	// patient is how long a pass waits for the one that is in the child in which its runtime stands, before it replays
+	// in another.
+	patient = 30 * time.Millisecond
 	// overtaking is by how much a pass may overtake one that came before it.
 	overtaking = 300 * time.Millisecond
 	// lookEvery is how often passes to ask are looked for.
@@ -44,12 +49,12 @@ const (
 func (x *seats) apply(s *session) *applicant {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.free > 0 {
+	a := &applicant{seated: make(chan struct{}), since: time.Now(), stands: s.away.stands}
+	if x.free > 0 && x.suits(a, nil) {
 		x.free--
 		x.used++
 		return nil
 	}
-	a := &applicant{seated: make(chan struct{}), since: time.Now(), stands: s.away.stands}
 	if s.away.state != nil {
 		x.goOn = append(x.goOn, a)
 	} else {
@@ -83,24 +88,46 @@ func (x *seats) leave(p *process) {
 	x.pass(p)
 }
 
-// pass hands a seat to the next that waits: first to one whose runtime stands in the child that is idle now, unless
-// another has waited for much longer.
+// pass hands a seat to the next that waits.
 func (x *seats) pass(p *process) {
+	if !x.hand(p) {
+		x.used--
+		x.free++
+	}
+}
+
+// hand gives a seat to the next that waits, if one may have it: first to one whose runtime stands in the child that is
+// idle now, unless another has waited for much longer.
+func (x *seats) hand(p *process) bool {
+	at := slices.IndexFunc(x.goOn, func(a *applicant) bool { return x.suits(a, p) })
+	own := slices.IndexFunc(x.goOn, func(a *applicant) bool { return p != nil && a.stands == p })
 	switch {
-	case len(x.goOn) > 0:
-		at := slices.IndexFunc(x.goOn, func(a *applicant) bool { return p != nil && a.stands == p })
-		if at < 0 || x.goOn[at].since.Sub(x.goOn[0].since) > overtaking {
-			at = 0
-		}
+	case own >= 0 && x.goOn[own].since.Sub(x.goOn[at].since) < overtaking:
+		close(x.goOn[own].seated)
+		x.goOn = slices.Delete(x.goOn, own, own+1)
+	case at >= 0:
 		close(x.goOn[at].seated)
 		x.goOn = slices.Delete(x.goOn, at, at+1)
 	case len(x.begin) > 0:
 		close(x.begin[0].seated)
 		x.begin = x.begin[1:]
 	default:
-		x.used--
-		x.free++
+		return false
 	}
+	return true
+}
+
+// suits reports whether a pass takes any seat: it does unless its runtime stands in a child that will soon be idle.
+func (x *seats) suits(a *applicant, idle *process) bool {
+	if a.stands == nil || a.stands == idle {
+		return true
+	}
+	for st := range x.stints {
+		if st.p == a.stands {
+			return time.Since(st.entered) > patient && time.Since(a.since) > patient
+		}
+	}
+	return true
 }
 
 // taken is how many seats are in use.
@@ -118,6 +145,7 @@ func (x *seats) enter(st *stint) {
 		x.stints = map[*stint]struct{}{}
 	}
 	x.stints[st] = struct{}{}
+	st.asked.Store(st.slow.Load() && len(x.goOn)+len(x.begin) > x.free)
 }
 
 func (x *seats) exit(st *stint) {
@@ -136,6 +164,10 @@ func (x *seats) look() {
 			x.mu.Unlock()
 			return
 		}
+		for x.free > 0 && x.hand(nil) {
+			x.free--
+			x.used++
+		}
 		x.ask()
 		x.mu.Unlock()
 	}
@@ -151,9 +183,13 @@ func (x *seats) ask() {
 		}
 	}
 	slices.SortFunc(idle, func(a, b *stint) int { return cmp.Compare(a.active.Load(), b.active.Load()) })
-	for _, st := range idle[:min(len(idle), len(x.goOn)+len(x.begin))] {
-		st.asked.Store(true)
-		go st.askToLeave() // the pipe of a child that does not read may be full
+	wanted := len(x.goOn) + len(x.begin) - x.free
+	for i, st := range idle {
+		own := slices.ContainsFunc(x.goOn, func(a *applicant) bool { return a.stands == st.p })
+		if i < wanted || own {
+			st.asked.Store(true)
+			go st.askToLeave() // the pipe of a child that does not read may be full
+		}
 	}
 }
 

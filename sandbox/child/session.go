@@ -34,6 +34,7 @@ type session struct {
 	at       *stint     // the child in which the pass is, if it is in one
 	deadline time.Time
 	issued   []*inlineCall // not in entries, in the order in which they were started
+	slow     atomic.Bool   // the latest call to settle took long
 	making   atomic.Int64  // how many calls have not settled
 	kept     int           // bytes of arguments and values that calls hold
 	over     bool          // the pass has ended
@@ -59,8 +60,9 @@ func newSession(ctx context.Context, pass sandbox.Pass, host sandbox.Host) *sess
 // stint is the stay of a pass in one child.
 type stint struct {
 	*session
-	p     *process
-	limit *time.Timer // ends the child when the pass's time is up
+	p       *process
+	entered time.Time
+	limit   *time.Timer // ends the child when the pass's time is up
 
 	// turn hands what has no lock to another goroutine: it is odd while the reading goroutine makes a call, and whoever
 	// makes it even reads next.
@@ -80,7 +82,7 @@ type stint struct {
 
 // enter begins the stay in a child.
 func (s *session) enter(p *process) *stint {
-	st := &stint{session: s, p: p, ended: make(chan struct{}), replays: len(s.away.log)}
+	st := &stint{session: s, p: p, entered: time.Now(), ended: make(chan struct{}), replays: len(s.away.log)}
 	st.active.Store(time.Now().UnixNano())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,6 +326,7 @@ func (s *session) make(c *inlineCall) {
 		return
 	}
 	c.at = time.Now().UnixMilli()
+	s.slow.Store(time.Since(c.began) > slowCall)
 	told := settlement
 	if c.tooLarge = c.again == nil && !fits(s.limits, settlement.Value); c.tooLarge {
 		settlement.Value = nil

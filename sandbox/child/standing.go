@@ -100,7 +100,7 @@ func (c *child) comeBack(body []byte) bool {
 		return c.link.send(frameGone, struct{}{}) == nil
 	}
 	return c.pass(nil, func([]byte) sandbox.Result {
-		c.link.setBusyPoll(m.BusyPoll)
+		c.begin(m.Stay)
 		return c.watched(m.ID, k.e, k.park, func() (sandbox.Result, error) {
 			k.e.ComeBack(context.Background(), m.Left)
 			c.leave(k.e)

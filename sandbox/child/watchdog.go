@@ -29,9 +29,24 @@ func watch(e *engine.Engine, memory int64, drop func() bool) (stop func()) {
 			case <-ticker.C:
 				w.look()
 			}
+			if e.Idle() && !w.rest(done) {
+				return
+			}
 		}
 	}()
 	return func() { close(done) }
+}
+
+// rest waits while the program does: there is nothing to see, and looking costs. It is false when the pass has ended.
+func (w *watchdog) rest(done <-chan struct{}) bool {
+	for w.e.Idle() {
+		select {
+		case <-done:
+			return false
+		case <-w.e.Stirred():
+		}
+	}
+	return true
 }
 
 type watchdog struct {

@@ -73,10 +73,13 @@ type Engine struct {
 	asked    atomic.Bool // to leave
 	killed   atomic.Pointer[sandbox.Failure]
 	wake     chan struct{} // rouses an idle loop that was killed, or asked to leave
+	idle     atomic.Bool   // the loop waits
+	stirred  chan struct{} // has something once it goes on
 	until    atomic.Int64  // when the pass's time is up, in Unix nanoseconds
 	deadline *time.Timer   // wakes an idle loop then
 	cutoff   *time.Timer   // interrupts the program then
 	ended    time.Time     // when the program ended
+	lingered bool          // it has waited for a moment since something happened
 	closed   bool          // a completion did not fit: the pass ends here
 	// refreshed says that a read of the log was made anew.
 	refreshed bool
@@ -154,6 +157,7 @@ func (e *Engine) Take(ctx context.Context, pass sandbox.Pass) {
 	e.calls, e.running, e.timers = map[int]*call{}, map[int]*call{}, map[int]*timer{}
 	e.recorded, e.open = map[int]*signals.Entry{}, map[int]sandbox.OpenCall{}
 	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)
+	e.stirred = make(chan struct{}, 1)
 	e.console = console{skip: pass.Lines, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
 	for i := range pass.Log {
 		if entry := &pass.Log[i]; !entry.Timer {
@@ -371,7 +375,7 @@ func (e *Engine) turn() (bool, error) {
 		return false, nil
 	}
 	switch {
-	case e.waitable() && e.leaves():
+	case e.waitable() && e.leaves() && e.lingered:
 		e.result.End = sandbox.Left
 		return false, nil
 	case e.waitable():
@@ -517,12 +521,19 @@ func (e *Engine) wait() error {
 	if e.main.settled {
 		sleep = max(0, time.Until(e.ended.Add(unawaited))) + time.Millisecond
 	}
+	if e.leaves() {
+		sleep = min(sleep, linger)
+	}
 	timeout := time.NewTimer(sleep)
 	defer timeout.Stop()
+	e.lingered = false
+	e.idle.Store(true)
+	defer e.stir()
 	select {
 	case c := <-e.inbox:
 		e.arrived(c)
 	case <-timeout.C:
+		e.lingered = true
 	case <-e.ctx.Done():
 	case <-e.wake:
 	case <-e.deadline.C:
@@ -530,6 +541,19 @@ func (e *Engine) wait() error {
 	}
 	return nil
 }
+
+// stir tells whoever waits for it that the loop goes on.
+func (e *Engine) stir() {
+	e.idle.Store(false)
+	select {
+	case e.stirred <- struct{}{}:
+	default:
+	}
+}
+
+// Idle reports whether the pass only waits; Stirred has something when it goes on.
+func (e *Engine) Idle() bool               { return e.idle.Load() }
+func (e *Engine) Stirred() <-chan struct{} { return e.stirred }
 
 // endOpen ends a pass that cannot go on by itself.
 func (e *Engine) endOpen() error {

@@ -26,6 +26,9 @@ func (e *Engine) leaves() bool {
 	return e.asked.Load() && !e.stepped && !e.main.settled && !e.stopped.Load()
 }
 
+// linger is how long a pass waits before it leaves: its calls are on their way then, and many have come back.
+const linger = 300 * time.Microsecond
+
 // leave describes what the pass waits for, and how it stands.
 func (e *Engine) leave() *sandbox.LeftState {
 	l := &sandbox.LeftState{Size: e.size, Running: len(e.running), Stands: !e.suspended}
@@ -56,7 +59,7 @@ func (e *Engine) ComeBack(ctx context.Context, l *sandbox.LeftState) {
 	size, inline := e.size, e.inline
 	e.returned(l)
 	e.size, e.inline = size, inline
-	e.entries, e.result = nil, sandbox.Result{}
+	e.entries, e.result, e.lingered = nil, sandbox.Result{}, false
 	e.inbox = make(chan completion, e.limits.Parallel)
 }
 

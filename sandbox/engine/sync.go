@@ -80,7 +80,7 @@ func (e *Engine) complete(c *call) error {
 		if e.stopped.Load() {
 			return errStopped
 		}
-		if e.leaves() && len(e.ready) == 0 {
+		if e.leaves() && e.lingered {
 			e.suspend(sandbox.Left)
 			return errStopped
 		}
@@ -90,7 +90,18 @@ func (e *Engine) complete(c *call) error {
 
 // await waits for a call to finish, or for the end of the pass.
 func (e *Engine) await() {
+	sleep := time.Hour
+	if e.leaves() {
+		sleep = linger
+	}
+	timeout := time.NewTimer(sleep)
+	defer timeout.Stop()
+	e.lingered = false
+	e.idle.Store(true)
+	defer e.stir()
 	select {
+	case <-timeout.C:
+		e.lingered = true
 	case done := <-e.inbox:
 		e.arrived(done)
 	case <-e.ctx.Done():
