@@ -178,9 +178,6 @@ func (p *process) begin(s *stint, pass sandbox.Pass) error {
 		s.away.stands, p.before, s.returns = nil, loggedCalls{}, true
 		return p.link.send(frameReturn, returnMessage{stay, pass.Left})
 	}
-	if s.away.stands != nil {
-	} else if s.away.state != nil {
-	}
 	s.quit()
 	p.passes++
 	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
