@@ -179,6 +179,7 @@ func (p *process) begin(s *stint, pass sandbox.Pass) error {
 		return p.link.send(frameReturn, returnMessage{stay, pass.Left})
 	}
 	s.quit()
+	s.forget()
 	p.passes++
 	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}

@@ -136,7 +136,8 @@ type admitted struct {
 	args              digest
 	reason            digest         // why the call was refused
 	again             *signals.Entry // the log's entry of a read that this pass repeats
-	asked             bool           // the child asked to make the call
+	asked             bool           // a child asked to make the call
+	askedIn           *stint         // the newest of them
 	made              *inlineCall    // nil until the call is started
 	reported          bool           // the child's result has the call
 }
@@ -226,6 +227,10 @@ func (s *stint) call(body []byte) (*inlineCall, error) {
 	}
 	var refused *signals.CallError
 	k := s.admitted[c.Seq]
+	if k != nil && k.asked && k.made == nil && k.askedIn != s { // the child left before it knew that it was not made
+		delete(s.admitted, c.Seq)
+		k = nil
+	}
 	switch {
 	case k == nil:
 		if refused, err = s.first(c); err != nil {
@@ -235,7 +240,7 @@ func (s *stint) call(body []byte) (*inlineCall, error) {
 	case k.asked || k.refused || !k.is(c):
 		return nil, fmt.Errorf("the sandbox child asks for another call %d than was admitted", c.Seq)
 	}
-	k.asked = true
+	k.asked, k.askedIn = true, s
 	switch a := k.Admission; {
 	case refused != nil:
 		return nil, s.p.link.send(frameSettlement, settledMessage{c.Seq, sandbox.Settlement{Err: refused}})

@@ -44,7 +44,6 @@ func (s *stint) leave(r *sandbox.Result, size int) error {
 	if r.Left.Stands {
 		s.away.stands = s.p
 	}
-	s.forget(func(k *admitted) bool { return k.made == nil && !k.reported })
 	s.issued = slices.DeleteFunc(s.issued, func(c *inlineCall) bool { return s.admitted[c.Seq].reported })
 	s.p.before = loggedCalls{} // the pass keeps it
 	return nil
@@ -68,10 +67,10 @@ func (a *away) take(entries []signals.Entry, anew bool) {
 	}
 }
 
-// forget makes the worker ask anew how calls are made.
-func (s *session) forget(which func(*admitted) bool) {
+// forget lets a child ask anew about what was not made: it is about to issue that again.
+func (s *session) forget() {
 	for seq, k := range s.admitted {
-		if which(k) {
+		if k.made == nil && !k.reported {
 			delete(s.admitted, seq)
 		}
 	}
@@ -92,10 +91,10 @@ func (s *session) lost() {
 			given[l.Seq] = true
 		}
 	}
-	s.forget(func(k *admitted) bool {
-		k.reported = delivered[k.Seq]
-		return k.made == nil && !k.reported
-	})
+	for seq, k := range s.admitted {
+		k.reported = delivered[seq]
+	}
+	s.forget()
 	for _, c := range s.issued {
 		c.lost = c.lost || !given[c.Seq]
 	}

@@ -27,7 +27,7 @@ type kept struct {
 const (
 	// mostStanding bounds the runtimes that stand in a child. A pass that finds no room replays: to make room for it
 	// would only make another one replay.
-	mostStanding = 100
+	mostStanding = 250
 	// manyStanding is from where on garbage is collected more eagerly: it adds to what stands.
 	manyStanding = 20
 	gcPercent    = 400

@@ -41,9 +41,13 @@ func TestInterruptedEqualsUninterrupted(t *testing.T) {
 	}
 	programs := fuzzPrograms(t)
 	var group sync.WaitGroup
-	for worker := range 2 {
+	workers := 2
+	if isolated() { // more than there are children, so that passes are asked to leave
+		workers = 12
+	}
+	for worker := range workers {
 		group.Go(func() {
-			for seed := worker; seed < programs; seed += 2 {
+			for seed := worker; seed < programs; seed += workers {
 				if err := checkProgram(uint64(seed)); err != nil {
 					t.Errorf("CODEMODE_FUZZ_SEED=%d: %v\n%s", seed, err, generate(uint64(seed)))
 					return
@@ -220,8 +224,12 @@ func (h *fuzzHost) Admit(c sandbox.Call) sandbox.Admission {
 
 func (h *fuzzHost) Call(_ context.Context, c sandbox.Call) sandbox.Settlement {
 	time.Sleep(time.Duration(h.draw(400)) * time.Microsecond)
+	longest := 2000
+	if isolated() {
+		longest = 20_000
+	}
 	if h.draw(8) == 0 { // long enough to leave
-		time.Sleep(time.Duration(h.draw(2000)) * time.Microsecond)
+		time.Sleep(time.Duration(h.draw(longest)) * time.Microsecond)
 	}
 	if c.Connector != sandbox.PlatformConnector && h.draw(20) == 0 {
 		return sandbox.Settlement{Escalate: true}
@@ -257,11 +265,13 @@ type fuzzExecutor interface {
 
 // newFuzzExecutor runs passes in this process, or in sandbox children when CODEMODE_FUZZ_ISOLATED is set.
 func newFuzzExecutor(seed uint64) fuzzExecutor {
-	if os.Getenv("CODEMODE_FUZZ_ISOLATED") == "" {
+	if !isolated() {
 		return &engine.Parking{Leaving: engine.Leaving{Random: rand.New(rand.NewPCG(seed, 4))}}
 	}
 	return &isolatedFuzz{Pool: children(), number: isolatedFuzzes.Add(1)}
 }
+
+func isolated() bool { return os.Getenv("CODEMODE_FUZZ_ISOLATED") != "" }
 
 var isolatedFuzzes atomic.Int64
 
