@@ -197,7 +197,10 @@ func (x *Pool) quiet() bool {
 // maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.
 const maxKilled = 5
 
-// sit takes one of the places for passes, and tells when it has to wait for that.
+// tellAfter is how long a pass waits for a child before it tells.
+const tellAfter = time.Second
+
+// sit takes one of the places for passes, and tells when it has to wait long for that.
 func (x *Pool) sit(s *session) error {
 	began := time.Now()
 	defer func() { s.waited(time.Since(began)) }()
@@ -205,14 +208,19 @@ func (x *Pool) sit(s *session) error {
 	if a == nil {
 		return nil
 	}
-	sandbox.ReportWaiting(s.ctx, true)
-	defer sandbox.ReportWaiting(s.ctx, false)
-	select {
-	case <-a.seated:
-		return nil
-	case <-s.ctx.Done():
-		x.seats.withdraw(a)
-		return context.Cause(s.ctx)
+	timer := time.NewTimer(tellAfter)
+	defer timer.Stop()
+	for {
+		select {
+		case <-a.seated:
+			return nil
+		case <-timer.C:
+			sandbox.ReportWaiting(s.ctx, true)
+			defer sandbox.ReportWaiting(s.ctx, false)
+		case <-s.ctx.Done():
+			x.seats.withdraw(a)
+			return context.Cause(s.ctx)
+		}
 	}
 }
 
