@@ -8,8 +8,9 @@ import (
 )
 
 // seats are the places for passes, one for each child. Who waits for one is served in this order: passes that can go
-// on, then those that have not begun, each by age. While somebody waits, passes whose programs can only wait are asked
-// to leave, the longest waiting first. While nobody does, they stay where they stand.
+// on, then those that have not begun, each by age; but nobody is overtaken by one that came much later. While somebody
+// waits, passes whose programs can only wait are asked to leave, the longest waiting first. While nobody does, they
+// stay where they stand.
 type seats struct {
 	mu      sync.Mutex
 	free    int
@@ -101,11 +102,11 @@ func (x *seats) pass(p *process) {
 func (x *seats) hand(p *process) bool {
 	at := slices.IndexFunc(x.goOn, func(a *applicant) bool { return x.suits(a, p) })
 	own := slices.IndexFunc(x.goOn, func(a *applicant) bool { return p != nil && a.stands == p })
+	if own >= 0 && x.goOn[own].since.Sub(x.goOn[at].since) < overtaking {
+		at = own
+	}
 	switch {
-	case own >= 0 && x.goOn[own].since.Sub(x.goOn[at].since) < overtaking:
-		close(x.goOn[own].seated)
-		x.goOn = slices.Delete(x.goOn, own, own+1)
-	case at >= 0:
+	case at >= 0 && (len(x.begin) == 0 || x.goOn[at].since.Sub(x.begin[0].since) < overtaking):
 		close(x.goOn[at].seated)
 		x.goOn = slices.Delete(x.goOn, at, at+1)
 	case len(x.begin) > 0:

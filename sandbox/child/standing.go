@@ -29,9 +29,9 @@ const (
 	// would only make another one replay.
 	mostStanding = 250
 	// manyStanding is from where on garbage is collected more eagerly: it adds to what stands.
-	manyStanding = 20
+	manyStanding = 50
 	gcPercent    = 400
-	gcEager      = 100
+	gcEager      = 200
 )
 
 // keep lets a runtime stand, if there is room.
