@@ -76,7 +76,11 @@ func TestWaitingProgramsGiveTheirChildBack(t *testing.T) {
 	const programs = 20
 	for name, code := range map[string]string{
 		"async": `const out = [Math.random() < 2];
-for (let i = 0; i < 3; i++) { console.log(i); out.push((await Promise.all([store.meet({me: %[1]d, i}), store.echo({me: %[1]d, i})]))[1].i) }
+for (let i = 0; i < 3; i++) {
+	console.log(i);
+	const [, mine] = await Promise.all([store.meet({me: %[1]d, i}), store.echo({me: %[1]d, i})]);
+	out.push(mine.i);
+}
 return [out, Math.random()]`,
 		"sync": `const out = [];
 for (let i = 0; i < 3; i++) { console.log(i); store.meet({me: %[1]d, i}); out.push(store.echo({me: %[1]d, i}).i) }
@@ -207,7 +211,8 @@ func TestTimeIsUpWhileAway(t *testing.T) {
 		require.NoError(t, err)
 		result <- r
 	}()
-	r, err := x.Run(t.Context(), sandbox.Pass{Code: `for (let i = 0; i < 5; i++) await new Promise(r => setTimeout(r, 100));
+	r, err := x.Run(t.Context(), sandbox.Pass{Code: `
+for (let i = 0; i < 5; i++) await new Promise(r => setTimeout(r, 100));
 return 1`, Connectors: []string{"store"}}, host)
 	require.NoError(t, err)
 	sandboxtest.RequireValue(t, "1", r)

@@ -21,8 +21,8 @@ import (
 )
 
 // TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
-// by lost workers, with calls settling in a random order, in parked runtimes and in new ones, leaving their sandbox while
-// they wait; and once through, live,
+// by lost workers, with calls settling in a random order, in parked runtimes and in new ones, leaving their sandbox
+// while they wait; and once through, live,
 // with the results delivered in the order that came about. Result, calls and console must agree. Every fourth program
 // calls synchronously. CODEMODE_FUZZ_SEED=n repeats one program; CODEMODE_FUZZ_PROGRAMS=n sets how many, up to 100,000
 // and more; CODEMODE_FUZZ_ISOLATED=1 runs the passes in sandbox children. A seed that fails is kept for good as a file
