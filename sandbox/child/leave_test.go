@@ -274,3 +274,40 @@ func TestChildThatSaysItLeft(t *testing.T) {
 	_, err = s.result(left)
 	require.ErrorIs(t, err, errLeavesTooMuch)
 }
+
+// TestTimeIsUpHoweverManyWait: a pass whose time is up does not leave once more.
+func TestTimeIsUpHoweverManyWait(t *testing.T) {
+	x, host := few(t, 1), newMeeting(2)
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			pass := sandbox.Pass{Code: `for (;;) { await store.nap({}); for (let i = 0; i < 1e4; i++); }`,
+				Connectors: []string{"store"}, Limits: sandbox.Limits{Timeout: time.Minute, InlineCalls: 1e6}}
+			for ctx.Err() == nil {
+				_, _ = x.Run(ctx, pass, &napHost{host})
+			}
+		})
+	}
+	r, err := x.Run(t.Context(), sandbox.Pass{Code: `await store.nap({}); await store.meet(1)`,
+		Connectors: []string{"store"}, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}}, &napHost{host})
+	cancel()
+	group.Wait()
+	require.NoError(t, err)
+	require.Equal(t, sandbox.TimedOut, r.Failure.Kind)
+}
+
+// napHost makes calls of nap take a while.
+type napHost struct{ *meeting }
+
+func (h *napHost) Admit(sandbox.Call) sandbox.Admission {
+	return sandbox.Admission{Class: "read", EveryCall: true}
+}
+
+func (h *napHost) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
+	if c.Method == "nap" {
+		time.Sleep(10 * time.Millisecond)
+		return sandbox.Settlement{Value: c.Args}
+	}
+	return h.meeting.Call(ctx, c)
+}

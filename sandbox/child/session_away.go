@@ -27,6 +27,9 @@ type away struct {
 // errLeavesTooMuch says that a child reports more than its engine would before it leaves.
 var errLeavesTooMuch = errors.New("the sandbox child reports more than a pass may hold when it leaves")
 
+// errLeavesLate says that a child would go on leaving when the time of its pass is up.
+var errLeavesLate = errors.New("the sandbox child left a pass whose time is up")
+
 // leave takes up the entries of a pass that leaves its child.
 func (s *stint) leave(r *sandbox.Result, size int) error {
 	s.away.bytes += size
@@ -35,6 +38,8 @@ func (s *stint) leave(r *sandbox.Result, size int) error {
 		return errors.New("the sandbox child left a pass and does not say where it stands")
 	case s.away.bytes > maxFrameToWorker:
 		return errLeavesTooMuch
+	case time.Now().After(s.deadline.Add(killGrace)):
+		return errLeavesLate
 	}
 	if err := s.entries(r); err != nil {
 		return err

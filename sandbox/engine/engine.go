@@ -80,6 +80,7 @@ type Engine struct {
 	cutoff   *time.Timer   // interrupts the program then
 	ended    time.Time     // when the program ended
 	lingered bool          // it has waited for a moment since something happened
+	timesUp  bool          // it came back to tell of that
 	closed   bool          // a completion did not fit: the pass ends here
 	// refreshed says that a read of the log was made anew.
 	refreshed bool

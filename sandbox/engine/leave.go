@@ -23,7 +23,7 @@ func (e *Engine) Leave() {
 // leaves reports whether the pass leaves now that it can only wait. One that ran a step's function stays, since what
 // that left in the program's variables is in no log.
 func (e *Engine) leaves() bool {
-	return e.asked.Load() && !e.stepped && !e.main.settled && !e.stopped.Load()
+	return e.asked.Load() && !e.timesUp && !e.stepped && !e.main.settled && !e.stopped.Load()
 }
 
 // linger is how long a pass waits before it leaves: its calls are on their way then, and many have come back.
@@ -46,6 +46,7 @@ func (e *Engine) leave() *sandbox.LeftState {
 func (e *Engine) returned(l *sandbox.LeftState) {
 	e.started = time.Now().Add(-l.Spent)
 	e.until.Store(time.Now().Add(max(l.Remaining, leastTime)).UnixNano())
+	e.timesUp = l.Remaining < leastTime
 	e.begun = make(map[int]*sandbox.LeftCall, len(l.Calls))
 	for i := range l.Calls {
 		e.begun[l.Calls[i].Seq] = &l.Calls[i]

@@ -46,6 +46,7 @@ func (e *Engine) renew(ctx context.Context) {
 	e.stopped.Store(false)
 	e.expired.Store(false)
 	e.asked.Store(false)
+	e.timesUp = false
 	e.killed.Store(nil)
 	e.ctx = ctx
 }
