@@ -28,8 +28,6 @@ type Options struct {
 	DataConverter converter.DataConverter
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
-	// InlineTimeout is how long a read may take inside a pass before it becomes a gated call; 0 is 10 s.
-	InlineTimeout time.Duration
 	// OwnQueues names the connectors whose calls are made on a task queue of their own.
 	OwnQueues []string
 	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs
@@ -67,9 +65,6 @@ func New(o Options) *Activities {
 		o.Executor = &engine.InProcess{}
 	}
 	o.DataConverter = payload.Reader(o.DataConverter)
-	if o.InlineTimeout == 0 {
-		o.InlineTimeout = 10 * time.Second
-	}
 	if o.LocalPass == 0 {
 		o.LocalPass = defaultLocalPass
 	}

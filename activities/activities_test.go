@@ -99,16 +99,19 @@ func TestAdmission(t *testing.T) {
 	ok := func(connectors.Context, json.RawMessage) (any, error) { return nil, nil }
 	asking := method("ask", connectors.Read, ok)
 	asking.RequiresApproval = true
+	endless := method("endless", connectors.Read, ok)
+	endless.Timeout = time.Hour
 	some := method("some", connectors.Read, ok)
 	some.ApprovalFor = func(json.RawMessage) (bool, error) { return false, nil }
 	strict := method("strict", connectors.Read, ok)
 	strict.InputSchema = json.RawMessage(`{"type":"object","required":["id"]}`)
 	h := &host{job: newJob(signals.PassInput{}, nil),
 		Activities: testActivities(t, method("read", connectors.Read, ok), method("write", "", ok), asking, some,
-			strict)}
+			strict, endless)}
 	admit := func(name string) sandbox.Admission { return h.Admit(sandbox.Call{Connector: "store", Method: name}) }
 	require.Equal(t, sandbox.Admission{Class: "read", EveryCall: true}, admit("read"))
 	require.True(t, admit("write").Gated, "what says nothing of itself is a write")
+	require.True(t, admit("endless").Gated, "it may outlast a pass")
 	require.True(t, admit("ask").Approval && admit("ask").Gated, "approval always gates")
 	require.False(t, admit("some").Gated || admit("some").EveryCall, "the next call's arguments may need approval")
 	require.Contains(t, admit("strict").Refused.Message, "id")
@@ -139,23 +142,29 @@ func TestACallWithoutRulesIsNotRecorded(t *testing.T) {
 }
 
 func TestReadsThatCannotBeMadeInlineEscalate(t *testing.T) {
+	slow := method("slow", connectors.Read, func(c connectors.Context, _ json.RawMessage) (any, error) {
+		<-c.Done()
+		return nil, &connectors.OutcomeUnknownError{Err: c.Err()}
+	})
+	slow.Timeout = 10 * time.Millisecond
 	h := &host{job: newJob(signals.PassInput{}, nil), Activities: testActivities(t,
 		method("flaky", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {
 			return nil, &connectors.RetryableError{Message: "later"}
 		}),
-		method("slow", connectors.Read, func(c connectors.Context, _ json.RawMessage) (any, error) {
-			<-c.Done()
-			return nil, c.Err()
+		slow,
+		method("lost", connectors.Read, func(connectors.Context, json.RawMessage) (any, error) {
+			return nil, &connectors.OutcomeUnknownError{Err: errors.New("eof")}
 		}),
 		method("bad", connectors.Read,
 			func(connectors.Context, json.RawMessage) (any, error) { return nil, errors.New("kaput") }),
 	)}
-	h.InlineTimeout = 10 * time.Millisecond
 	call := func(name string) sandbox.Settlement {
 		return h.Call(context.Background(), sandbox.Call{Connector: "store", Method: name})
 	}
 	require.True(t, call("flaky").Escalate)
-	require.True(t, call("slow").Escalate)
+	require.True(t, call("lost").Escalate)
+	require.Equal(t, &signals.CallError{Name: "TimeoutError",
+		Message: "store.slow took longer than its timeout of 10ms."}, call("slow").Err, "it is not made again")
 	require.Equal(t, "kaput", call("bad").Err.Message)
 }
 

@@ -37,7 +37,8 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 		return sandbox.Refuse(err)
 	}
 	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
-	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient
+	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient ||
+		method.Timeout > longestInline
 	return sandbox.Admission{
 		Gated: gated, EveryCall: !gated && !method.MayNeedApproval(),
 		Approval:  approval || method.ResolvedByClient, // it waits for a person
@@ -54,8 +55,11 @@ func (a *Activities) queue(runtime, connector string) string {
 	return ""
 }
 
-// Call makes an inline read. One that asks for another attempt, or takes too long for a pass, becomes a gated call with
-// Temporal's retries.
+// longestInline is the longest timeout of a read that a pass makes itself: passes have an end, see passBound.
+const longestInline = 30 * time.Minute
+
+// Call makes an inline read. One that asks for another attempt becomes a gated call with Temporal's retries. One that
+// takes long goes on, up to the timeout of its method: the pass holds nothing scarce meanwhile.
 func (h *host) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	h.job.call()
 	ctx, span := startSpan(ctx, h.in.ExecutionID, c)
@@ -72,7 +76,10 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	if err != nil {
 		return sandbox.Fail(err)
 	}
-	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if method.Timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, method.Timeout)
+	}
 	defer cancel()
 	value, err := method.Invoke(connectors.Context{
 		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, // a read needs no idempotency key
@@ -83,14 +90,26 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	var retryable *connectors.RetryableError
 	var unknown *connectors.OutcomeUnknownError
 	var waiting *connectors.WaitingError
-	if errors.As(err, &waiting) || errors.As(err, &retryable) || errors.As(err, &unknown) || limited.Err() != nil {
+	switch {
+	case errors.As(err, &waiting):
+		return sandbox.Settlement{Escalate: true}
+	case limited.Err() != nil && ctx.Err() == nil:
+		message := fmt.Sprintf("%s.%s took longer than its timeout of %s.", c.Connector, c.Method, method.Timeout)
+		return sandbox.Settlement{Err: &signals.CallError{Name: timeoutError, Message: message}}
+	case errors.As(err, &retryable), errors.As(err, &unknown):
 		return sandbox.Settlement{Escalate: true}
 	}
 	return sandbox.Fail(err)
 }
 
+// timeoutError is the name of the error of a read that took too long, as AbortSignal.timeout names its own.
+const timeoutError = "TimeoutError"
+
+// lookUpTimeout bounds what a program asks codemode itself.
+const lookUpTimeout = 10 * time.Second
+
 func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
-	limited, cancel := context.WithTimeout(ctx, h.InlineTimeout)
+	limited, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()
 	return h.lookups.Call(limited, c)
 }

@@ -95,8 +95,9 @@ type jobs struct {
 	byRun map[string]*job
 }
 
-// takeOverWithin is how long a pass that nobody takes over goes on: the activity began on another worker.
-const takeOverWithin = 10 * time.Second
+// takeOverWithin is how long a pass that nobody takes over goes on: the activity began on another worker. A worker with
+// much to do may take a while until it begins its own.
+const takeOverWithin = 30 * time.Second
 
 var (
 	errNotTakenOver = errors.New("the pass goes on at another worker")

@@ -19,6 +19,16 @@
 //   - Timers are numbered apart from calls and their firing is logged.
 //   - No exception marks a pause: a pass that ends is dropped, with no catch or finally run.
 //   - A program that can never go on is told so at once.
+//   - A program that has ended waits a moment for the calls that it did not await; then they are cancelled, recorded as
+//     dropped, and never delivered.
+//
+// # Waiting holds nothing
+//
+// An executor with few sandboxes may take the sandbox of a pass whose program can only wait. The pass ends there as
+// Left: what it delivered so far is known, its calls go on at the host, and nothing of it is in history. It goes on as
+// a pass whose log is longer by what it delivered, in the same runtime or in any other, and that gets the results of
+// calls already made instead of making them. So a pass that left does what it would have done, and its [Result] holds
+// the entries of all its stays. Its time is what it spends in sandboxes and waiting for calls, not waiting for a sandbox.
 //
 // # Why a pass may die at any moment
 //

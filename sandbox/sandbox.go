@@ -71,15 +71,50 @@ type Pass struct {
 	// Lines is the number of console lines that earlier passes reported.
 	Lines  int
 	Limits Limits
+	// Left says where the pass stood when it left another sandbox: Log holds what it had delivered by then. It is for
+	// executors: whoever drives the passes leaves it empty.
+	Left *LeftState
 	// After names the state in which the pass before ended, As the one in which this one will: an executor may keep the
 	// runtime of a blocked pass under that name, and go on with it where Log begins with what it has seen. Names are
 	// never used again. Without them each pass replays Log in a new runtime; the results are the same.
 	After, As string
 }
 
+// LeftState is what is known of a pass that left its sandbox, beside the entries that it had delivered.
+type LeftState struct {
+	// Size is the bytes of these entries, Inline how many of them count as inline calls.
+	Size, Inline int
+	// Stands says that the sandbox keeps the runtime where it stands, as long as it has room for it.
+	Stands bool
+	// Running is how many calls the program waits for.
+	Running int
+	// Wake is when the program's next timer is due, in epoch milliseconds; 0 if it waits for none.
+	Wake int64
+	// GateOpen is how long a gated call has been open, Deliveries how many since, Timers how many were set before.
+	GateOpen           time.Duration
+	Deliveries, Timers int
+	// Spent is the time that the pass has taken, Remaining what is left of it.
+	Spent, Remaining time.Duration
+	// Calls were begun, and the program has not had their results.
+	Calls []LeftCall
+}
+
+// LeftCall is a call that goes on while its pass is in no sandbox.
+type LeftCall struct {
+	Seq       int
+	Admission Admission
+	Age       time.Duration // since it was begun
+	// Settlement is how it ended, at At in epoch milliseconds; nil while it goes on.
+	Settlement *Settlement
+	At         int64
+}
+
+// TimeoutGrace is what a pass has beyond the timeout of a call of its own, so that the program learns of that.
+const TimeoutGrace = time.Second
+
 // Limits bound one pass; a zero field means its default.
 type Limits struct {
-	Timeout      time.Duration // wall clock of the pass: 60 s
+	Timeout      time.Duration // of the pass, while it is in a sandbox or waits for calls: 60 s
 	CPU          time.Duration // processor time of the pass, in a child: 30 s
 	Rollover     time.Duration // a pass ends at a call boundary after this: 20 s
 	Parallel     int           // inline calls at once: 16
@@ -155,6 +190,8 @@ const (
 	Failed    End = "failed"
 	Blocked   End = "blocked"
 	More      End = "more"
+	// Left is for executors: the program can only wait, and others want the sandbox.
+	Left End = "left"
 )
 
 // Result is what a pass hands back.
@@ -172,6 +209,8 @@ type Result struct {
 	Stopped bool
 	Logs    []string // lines that no earlier pass reported
 	Lines   int      // lines printed since the program's start
+	// Left says where the pass stood when it ended as Left.
+	Left *LeftState
 	// Parked says that the child keeps the runtime, to go on with it.
 	Parked bool
 }

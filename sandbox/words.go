@@ -31,6 +31,11 @@ func DroppedError() *signals.CallError {
 	return &signals.CallError{Message: "The pass was stopped before this call settled."}
 }
 
+// UnawaitedError is what is recorded of a read that was cancelled because the program had ended without it.
+func UnawaitedError() *signals.CallError {
+	return &signals.CallError{Message: "The program ended without waiting for this call, so it was cancelled."}
+}
+
 // TooLargeToRecordError is what is recorded of a call whose value no log can hold.
 func TooLargeToRecordError() *signals.CallError {
 	return &signals.CallError{Message: "The result was too large to record"}

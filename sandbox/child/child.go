@@ -58,6 +58,9 @@ type child struct {
 	mu        sync.Mutex
 	pending   map[int]chan sandbox.Settlement
 	admission chan sandbox.Admission
+	standing  standing
+	running   *engine.Engine // the pass's, once it is there
+	leaving   bool           // the worker wants the child for another pass
 }
 
 // serve runs the next pass; false when the worker has closed the pipe.
@@ -71,6 +74,10 @@ func (c *child) serve() bool {
 		return c.pass(body, c.first)
 	case frameNext:
 		return c.pass(body, c.resume)
+	case frameReturn:
+		return c.comeBack(body)
+	case frameDrop:
+		c.drop(body)
 	case frameForget:
 		c.parked = nil
 		debug.FreeOSMemory()
@@ -86,6 +93,7 @@ func (c *child) pass(body []byte, run func(body []byte) sandbox.Result) bool {
 	c.mu.Lock()
 	c.pending, c.admission = map[int]chan sandbox.Settlement{}, make(chan sandbox.Admission, 1)
 	c.inline = map[string]sandbox.Admission{}
+	c.running, c.leaving = nil, false
 	c.mu.Unlock()
 	answers := make(chan bool)
 	go c.listen(answers)
@@ -132,6 +140,10 @@ func (c *child) listen(answers chan<- bool) {
 				os.Exit(exitBroken)
 			}
 			c.settled(s)
+		case frameLeave:
+			c.leave(nil)
+		case frameDrop:
+			c.drop(body)
 		case frameResult:
 			answers <- true
 			return
@@ -148,6 +160,28 @@ func (c *child) settled(s settledMessage) {
 	}
 }
 
+// leave asks the pass to leave: when the worker wants that, or when the pass has an engine, if it was wanted before.
+func (c *child) leave(e *engine.Engine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e != nil {
+		c.running = e
+	} else {
+		c.leaving = true
+	}
+	if c.leaving && c.running != nil {
+		c.running.Leave()
+	}
+}
+
+// begin notes what the worker says of a pass beside the pass.
+func (c *child) begin(s Stay) {
+	c.link.setBusyPoll(s.BusyPoll)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaving = c.leaving || s.Leave
+}
+
 // first runs a pass from the program's first line. A parked runtime is dropped.
 func (c *child) first(body []byte) sandbox.Result {
 	c.parked = nil
@@ -156,7 +190,7 @@ func (c *child) first(body []byte) sandbox.Result {
 		os.Exit(exitBroken)
 	}
 	p := m.Pass
-	c.link.setBusyPoll(m.BusyPoll)
+	c.begin(m.Stay)
 	if crowded(uint64(c.memory)) {
 		c.programs.Clear()
 	}
@@ -167,7 +201,8 @@ func (c *child) first(body []byte) sandbox.Result {
 	e := c.engine(p)
 	e.Programs = &c.programs
 	e.Heavy = func() bool { return heavy(uint64(c.memory)) }
-	return c.watched(e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
+	c.leave(e)
+	return c.watched(m.ID, e, p.As != "", func() (sandbox.Result, error) { return e.Run(program) })
 }
 
 // engine returns the engine for a pass: the prepared one, if it fits.
@@ -187,21 +222,29 @@ func (c *child) resume(body []byte) sandbox.Result {
 	if decodeFrame(body, &m) != nil || c.parked == nil {
 		os.Exit(exitBroken)
 	}
-	c.link.setBusyPoll(m.BusyPoll)
+	c.begin(m.Stay)
 	e := c.parked
-	return c.watched(e, true, func() (sandbox.Result, error) { return e.Resume(context.Background(), m.Next) })
+	return c.watched(m.ID, e, true, func() (sandbox.Result, error) {
+		e.Renew(context.Background(), m.Next)
+		c.leave(e)
+		return e.Resume()
+	})
 }
 
-func (c *child) watched(e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {
+// watched runs a pass under the watchdog, and keeps its runtime where a later one may need it.
+func (c *child) watched(id uint64, e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {
 	c.parked = nil
-	stop := watch(e, c.memory)
+	stop := watch(e, c.memory, c.standing.dropAll)
 	defer stop()
 	result, err := run()
 	if err != nil {
 		failure := &sandbox.Failure{Kind: sandbox.Crashed, Message: "The sandbox failed: " + err.Error()}
 		return sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
 	}
-	if park && e.Parkable() {
+	switch {
+	case result.End == sandbox.Left:
+		result.Left.Stands = result.Left.Stands && c.standing.keep(id, kept{e, park}, c.memory)
+	case park && e.Parkable():
 		c.parked, result.Parked = e, true
 	}
 	return result

@@ -22,6 +22,10 @@ const (
 	frameReady      frameKind = 'H' // child: readyMessage
 	framePass       frameKind = 'P' // worker: passMessage
 	frameNext       frameKind = 'N' // worker: nextMessage, for the parked runtime
+	frameReturn     frameKind = 'B' // worker: returnMessage, for a runtime that stands where its pass left it
+	frameDrop       frameKind = 'D' // worker: the number of a pass whose runtime no longer has to stand
+	frameGone       frameKind = 'G' // child: nothing; it has not kept the runtime of a frameReturn
+	frameLeave      frameKind = 'L' // worker: nothing; the pass is to leave once its program can only wait
 	frameForget     frameKind = 'F' // worker: nothing; the parked runtime goes
 	frameAdmit      frameKind = 'Q' // child: Call, answered by frameAdmission
 	frameAdmission  frameKind = 'A' // worker: Admission
@@ -43,13 +47,25 @@ type readyMessage struct {
 }
 
 type passMessage struct {
-	Pass     sandbox.Pass
-	BusyPoll bool
+	Stay
+	Pass sandbox.Pass
 }
 
 type nextMessage struct {
-	Next     engine.Next
+	Stay
+	Next engine.Next
+}
+
+type returnMessage struct {
+	Stay
+	Left *sandbox.LeftState
+}
+
+// Stay is what a child is told with each pass.
+type Stay struct {
+	ID       uint64 // of the pass, as long as it runs
 	BusyPoll bool
+	Leave    bool // as with frameLeave
 }
 
 type settledMessage struct {

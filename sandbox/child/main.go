@@ -48,7 +48,7 @@ func serveWorker() {
 	config := parseChildConfig(os.Args)
 	// One program runs at a time. A goroutine that wakes another then runs it next, instead of waking a thread for it.
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(config.Memory)
 	debug.SetMaxStack(64 << 20)
 	engine.Warm()

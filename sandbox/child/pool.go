@@ -34,10 +34,11 @@ type Options struct {
 // New.
 type Pool struct {
 	options Options
-	slots   chan struct{}
+	seats   seats
 	crowded atomic.Int64 // when too many passes ran at once for busy-polling, in Unix nanoseconds: see quiet
 	mu      sync.Mutex
 	idle    []*process
+	atWork  int // children that run passes
 	warming int // children that will soon be idle: started ahead of need, or dropping their parked runtime
 	closed  bool
 	layers  []harden.Layer // of the first child
@@ -55,7 +56,7 @@ func New(o Options) (*Pool, error) {
 	o.Reuse = cmp.Or(o.Reuse, 1000)
 	o.Memory = cmp.Or(o.Memory, 256<<20)
 	o.Children = cmp.Or(o.Children, defaultChildren(o.Memory))
-	x := &Pool{options: o, slots: make(chan struct{}, o.Children)}
+	x := &Pool{options: o, seats: seats{free: o.Children}}
 	p, err := x.first()
 	if err != nil {
 		return nil, fmt.Errorf("start a sandbox child: %w", err)
@@ -113,35 +114,82 @@ func (x *Pool) Close() error {
 	return nil
 }
 
-// Run waits for a free child within ctx and runs the pass there.
+// Run waits for a free child within ctx and runs the pass there. A pass that can only wait for its calls may leave the
+// child to others, and goes on in any, once there is something to go on with.
 func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (sandbox.Result, error) {
-	if err := x.reserve(ctx); err != nil {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newSession(ctx, pass, host)
+	defer s.close()
+	for killed := 0; ; {
+		result, err := x.stay(s, killed > 0)
+		switch {
+		case err == errGone:
+		case err == errKilled:
+			if killed++; killed == maxKilled {
+				return result, nil
+			}
+			s.lost()
+		case err != nil || result.End != sandbox.Left:
+			return result, err
+		default:
+			if err := s.wait(); err != nil {
+				return sandbox.Result{}, err
+			}
+		}
+	}
+}
+
+// stay runs a pass in a child, until it ends or leaves. One whose child was killed is given a new one.
+func (x *Pool) stay(s *session, anew bool) (sandbox.Result, error) {
+	if err := x.sit(s); err != nil {
 		return sandbox.Result{}, err
 	}
-	defer func() { <-x.slots }()
-	p, err := x.acquire(pass)
-	for left := maxKilled; ; left-- {
-		if err != nil {
-			return sandbox.Result{}, fmt.Errorf("start a sandbox child: %w", err)
-		}
-		p.busyPoll = x.quiet()
-		result, healthy, failure := p.run(ctx, pass, host)
-		x.release(p, healthy)
-		if failure != errKilled {
-			return result, failure
-		}
-		if left == 1 {
-			return result, nil
-		}
-		p, err = x.spawn()
+	var p *process
+	defer func() { x.seats.leave(p) }()
+	var err error
+	if p, err = x.child(s, anew); err != nil {
+		return sandbox.Result{}, fmt.Errorf("start a sandbox child: %w", err)
 	}
+	x.work(1)
+	p.busyPoll = x.quiet()
+	st := s.enter(p)
+	x.seats.enter(st)
+	defer x.seats.exit(st)
+	result, healthy, err := p.run(st)
+	x.work(-1)
+	x.release(p, healthy)
+	return result, err
+}
+
+// work counts the children that run passes.
+func (x *Pool) work(more int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.atWork += more
+}
+
+// child takes the child in which the pass's runtime stands, if that is idle, or any other.
+func (x *Pool) child(s *session, anew bool) (*process, error) {
+	if anew {
+		return x.spawn()
+	}
+	x.mu.Lock()
+	if at := slices.Index(x.idle, s.away.stands); at >= 0 {
+		p := x.idle[at]
+		x.idle = slices.Delete(x.idle, at, at+1)
+		x.mu.Unlock()
+		return p, nil
+	}
+	x.mu.Unlock()
+	return x.acquire(s.pass)
 }
 
 // quiet reports whether at most GOMAXPROCS/2 passes ran at once during the last second. Only then may both ends of a
 // pipe busy-poll: on a loaded host that would slow down other passes.
 func (x *Pool) quiet() bool {
 	now := time.Now().UnixNano()
-	if len(x.slots) > runtime.GOMAXPROCS(0)/2 { // a container's share, where it has less than the machine
+	if x.seats.taken() > runtime.GOMAXPROCS(0)/2 { // a container's share, where it has less than the machine
 		x.crowded.Store(now)
 	}
 	return now-x.crowded.Load() > int64(time.Second)
@@ -150,20 +198,30 @@ func (x *Pool) quiet() bool {
 // maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.
 const maxKilled = 5
 
-// reserve takes one of the places for passes, and tells when it has to wait for that.
-func (x *Pool) reserve(ctx context.Context) error {
-	select {
-	case x.slots <- struct{}{}:
+// tellAfter is how long a pass waits for a child before it tells.
+const tellAfter = time.Second
+
+// sit takes one of the places for passes, and tells when it has to wait long for that.
+func (x *Pool) sit(s *session) error {
+	began := time.Now()
+	defer func() { s.waited(time.Since(began)) }()
+	a := x.seats.apply(s)
+	if a == nil {
 		return nil
-	default:
 	}
-	sandbox.ReportWaiting(ctx, true)
-	defer sandbox.ReportWaiting(ctx, false)
-	select {
-	case x.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	timer := time.NewTimer(tellAfter)
+	defer timer.Stop()
+	for {
+		select {
+		case <-a.seated:
+			return nil
+		case <-timer.C:
+			sandbox.ReportWaiting(s.ctx, true)
+			defer sandbox.ReportWaiting(s.ctx, false)
+		case <-s.ctx.Done():
+			x.seats.withdraw(a)
+			return context.Cause(s.ctx)
+		}
 	}
 }
 
@@ -206,7 +264,6 @@ func (x *Pool) mostUsed() int {
 
 // release keeps a healthy child for the next pass, up to its number of passes, and replaces any other.
 func (x *Pool) release(p *process, healthy bool) {
-	p.passes++
 	switch left := x.options.Reuse - p.passes; {
 	case healthy && left > 0:
 		if left == prewarmBefore {
@@ -232,7 +289,7 @@ const prewarmBefore = 5
 func (x *Pool) keep(p *process) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.closed || len(x.idle)+len(x.slots) > x.options.Children {
+	if x.closed || len(x.idle)+x.atWork > x.options.Children {
 		p.kill()
 		return
 	}
@@ -283,7 +340,7 @@ func (x *Pool) take(p *process, state string) bool {
 // prewarm starts a child if there are fewer than most, with those that are being started.
 func (x *Pool) prewarm(most int) {
 	x.mu.Lock()
-	needed := !x.closed && len(x.idle)+len(x.slots)+x.warming < most
+	needed := !x.closed && len(x.idle)+x.atWork+x.warming < most
 	if needed {
 		x.warming++
 	}

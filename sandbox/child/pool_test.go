@@ -111,8 +111,8 @@ func TestKilledChildIsReported(t *testing.T) {
 	p, err := x.acquire(sandbox.Pass{})
 	require.NoError(t, err)
 	go func() { <-started; _ = p.cmd.Process.Kill() }()
-	r, healthy, err := p.run(context.Background(),
-		sandbox.Pass{Code: "await store.echo(1); await store.die({})", Connectors: []string{"store"}}, host)
+	r, healthy, err := p.run(newSession(context.Background(),
+		sandbox.Pass{Code: "await store.echo(1); await store.die({})", Connectors: []string{"store"}}, host).enter(p))
 	require.ErrorIs(t, err, errKilled)
 	require.False(t, healthy)
 	require.Equal(t, sandbox.Crashed, r.Failure.Kind)
@@ -474,7 +474,7 @@ func TestChildAtWorkForgetsNothing(t *testing.T) {
 		x.forget(p, "state")
 		close(forgotten)
 	}()
-	r, _, err := p.run(t.Context(), sandbox.Pass{Code: "return 1"}, &sandboxtest.Host{})
+	r, _, err := p.run(newSession(t.Context(), sandbox.Pass{Code: "return 1"}, &sandboxtest.Host{}).enter(p))
 	require.NoError(t, err)
 	sandboxtest.RequireValue(t, "1", r)
 	<-forgotten
@@ -483,17 +483,17 @@ func TestChildAtWorkForgetsNothing(t *testing.T) {
 
 // TestQuiet: passes busy-poll only while processors are to spare, and have been for a second.
 func TestQuiet(t *testing.T) {
-	x := &Pool{slots: make(chan struct{}, 1000)}
+	x := &Pool{seats: seats{free: 1000}}
 	fill := func(n int) {
 		for range n {
-			x.slots <- struct{}{}
+			require.Nil(t, x.seats.apply(newSession(t.Context(), sandbox.Pass{}, nil)))
 		}
 	}
 	fill(runtime.GOMAXPROCS(0) / 2)
 	require.True(t, x.quiet())
 	fill(1)
 	require.False(t, x.quiet())
-	<-x.slots
+	x.seats.leave(nil)
 	require.False(t, x.quiet(), "the next may come at any time")
 	x.crowded.Add(-int64(2 * time.Second))
 	require.True(t, x.quiet())

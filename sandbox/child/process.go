@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -124,21 +125,15 @@ func (p *process) end() string {
 	return strings.TrimSpace(p.cmd.ProcessState.String() + " " + p.stderr.String())
 }
 
-// run drives a pass. healthy says whether the child may serve another.
-func (p *process) run(
-	ctx context.Context, pass sandbox.Pass, host sandbox.Host,
-) (result sandbox.Result, healthy bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := newSession(ctx, p, pass, host)
-	overdue := make(chan *sandbox.Failure, 1)
-	timer := time.AfterFunc(s.limits.Timeout+killGrace, func() {
+// run drives a pass until it ends or leaves. healthy says whether the child may serve another.
+func (p *process) run(s *stint) (result sandbox.Result, healthy bool, err error) {
+	pass, overdue := s.next(), make(chan *sandbox.Failure, 1)
+	defer s.bound(func() {
 		overdue <- p.overdue()
 		p.kill()
-	})
-	defer timer.Stop()
-	defer context.AfterFunc(ctx, p.kill)()
-	if err := p.begin(pass); err == nil {
+	}).Stop()
+	defer context.AfterFunc(s.ctx, p.kill)()
+	if err := p.begin(s, pass); err == nil {
 		if result, err := s.serve(); err == nil {
 			if result.Parked {
 				p.parked, p.seen = pass.As, len(pass.Log)+len(result.Entries)
@@ -147,11 +142,17 @@ func (p *process) run(
 			}
 			healthy = p.link.send(frameResult, struct{}{}) == nil
 			sound := result.Failure == nil || !result.Stopped || endsCleanly(result.Failure.Kind)
+			if result.End != sandbox.Left && len(s.away.entries) > 0 {
+				result.Entries = append(slices.Clip(s.away.entries), result.Entries...)
+			}
 			return result, healthy && sound, nil
 		}
 	}
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(s.ctx); cause != nil {
 		return sandbox.Result{}, false, cause
+	}
+	if s.fault == errGone {
+		return sandbox.Result{}, true, errGone
 	}
 	result = s.broken(overdue)
 	fromOutside := !p.killed.Load() && strings.HasPrefix(p.cmd.ProcessState.String(), "signal: killed")
@@ -161,20 +162,39 @@ func (p *process) run(
 	return result, false, nil
 }
 
+// bound ends the child some time after the pass's time is up.
+func (s *stint) bound(end func()) *time.Timer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = time.AfterFunc(max(time.Until(s.deadline), time.Second)+killGrace, end)
+	return s.limit
+}
+
 // errKilled says that somebody else ended the child, such as the kernel when the host is short of memory. That is not
 // the program's fault.
 var errKilled = errors.New("the sandbox child was killed from outside")
 
-// begin sends the pass. To the parked runtime of the same execution it sends only what that has not seen yet.
-func (p *process) begin(pass sandbox.Pass) error {
+// errGone says that a child has not kept the runtime of a pass, which is to replay.
+var errGone = errors.New("the sandbox child has dropped the runtime")
+
+// begin sends the pass. To the parked runtime of the same execution it sends only what that has not seen yet, and to
+// one that stands where the pass left it only what has happened since.
+func (p *process) begin(s *stint, pass sandbox.Pass) error {
 	p.link.setBusyPoll(p.busyPoll)
-	parked := p.parked
+	parked, stay := p.parked, Stay{s.id, p.busyPoll, s.asked.Load()}
 	p.parked = ""
+	if s.away.stands == p {
+		s.away.stands, p.before, s.returns = nil, loggedCalls{}, true
+		return p.link.send(frameReturn, returnMessage{stay, pass.Left})
+	}
+	s.quit()
+	s.forget()
+	p.passes++
 	if parked == "" || !follows(pass, parked) || p.seen > len(pass.Log) {
 		p.before = loggedCalls{}
-		return p.link.send(framePass, passMessage{pass, p.busyPoll})
+		return p.link.send(framePass, passMessage{stay, pass})
 	}
-	return p.link.send(frameNext, nextMessage{engine.NextOf(pass, p.seen), p.busyPoll})
+	return p.link.send(frameNext, nextMessage{stay, engine.NextOf(pass, p.seen)})
 }
 
 // follows reports whether the pass goes on from the state that this nonce names. A pass that repeats the reads of

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,79 +15,46 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// session is one pass in a child, seen from the worker.
+// session is one pass, seen from the worker. It outlives the children in which the pass runs.
 type session struct {
-	p        *process
-	host     sandbox.Host
-	ctx      context.Context
-	limits   sandbox.Limits
-	deadline int64 // when the pass times out, in epoch milliseconds
-	pass     sandbox.Pass
+	id     uint64
+	host   sandbox.Host
+	ctx    context.Context
+	limits sandbox.Limits
+	pass   sandbox.Pass
+
+	// Fields without a lock belong to the goroutine that reads the child's frames, and while the pass is in no child,
+	// to the one that runs it.
 	earlier  map[int]*signals.Entry // see issuedBefore
+	admitted map[int]*admitted      // by seq
+	started  int                    // inline calls that no earlier pass made
+	away     away
 
-	// Fields without a lock belong to the goroutine that reads the child's frames. turn hands them to another one: it
-	// is odd while the reading goroutine makes a call, and whoever makes it even reads next.
-	turn          atomic.Int64
-	timer         *time.Timer       // calls takeOver when a call takes long
-	ownGoroutines int               // how many of the next calls get a goroutine of their own
-	admitted      map[int]*admitted // by seq
-	started       int               // inline calls that no earlier pass made
+	mu       sync.Mutex // guards what follows
+	at       *stint     // the child in which the pass is, if it is in one
+	deadline time.Time
+	issued   []*inlineCall // not in entries, in the order in which they were started
+	slow     atomic.Bool   // the latest call to settle took long
+	making   atomic.Int64  // how many calls have not settled
+	kept     int           // bytes of arguments and values that calls hold
+	over     bool          // the pass has ended
 
-	mu     sync.Mutex    // guards the next four
-	issued []*inlineCall // in the order in which they were started
-	open   int           // how many of them have not settled
-	kept   int           // bytes of arguments and values that they hold
-	over   bool          // the pass has ended: the child would take a settlement for one of its next pass
-
+	progress chan struct{} // has something when a call has settled while the pass is in no child
 	once     sync.Once
-	ended    chan struct{} // closed once the next three are set
-	final    sandbox.Result
-	failed   error
+	broke    chan struct{} // closed once the host has panicked
 	panicked *Panic
 }
 
-func newSession(ctx context.Context, p *process, pass sandbox.Pass, host sandbox.Host) *session {
+// sessions numbers the passes of this process.
+var sessions atomic.Uint64
+
+func newSession(ctx context.Context, pass sandbox.Pass, host sandbox.Host) *session {
 	limits := pass.Limits.WithDefaults()
 	return &session{
-		p: p, host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout).UnixMilli(),
-		admitted: map[int]*admitted{}, ended: make(chan struct{}),
+		id: sessions.Add(1), host: host, ctx: ctx, pass: pass, limits: limits, deadline: time.Now().Add(limits.Timeout),
+		admitted: map[int]*admitted{}, progress: make(chan struct{}, 1), broke: make(chan struct{}),
+		away: away{log: pass.Log},
 	}
-}
-
-// issuedBefore returns the calls of earlier passes by seq, with their log entry where the pass may repeat the read. It
-// is made on first use, since many passes make no call.
-func (s *session) issuedBefore() map[int]*signals.Entry {
-	if s.earlier == nil {
-		s.earlier = s.p.before.of(s.pass)
-	}
-	return s.earlier
-}
-
-// loggedCalls are the calls of a log, by seq. They grow with the passes of a parked runtime, so that each pass reads
-// only the new entries.
-type loggedCalls struct {
-	bySeq   map[int]*signals.Entry
-	entries int // how many entries of the log were read
-}
-
-func (l *loggedCalls) of(p sandbox.Pass) map[int]*signals.Entry {
-	if l.bySeq == nil {
-		l.bySeq = make(map[int]*signals.Entry, len(p.Log)+len(p.Open))
-	}
-	for _, o := range p.Open {
-		l.bySeq[o.Seq] = nil
-	}
-	for ; l.entries < len(p.Log); l.entries++ {
-		e := &p.Log[l.entries]
-		switch {
-		case e.Timer:
-		case p.Refresh:
-			l.bySeq[e.ID] = e
-		default:
-			l.bySeq[e.ID] = nil
-		}
-	}
-	return l.bySeq
 }
 
 // admitted is what the worker knows of a call. A child may have been taken over by its program, so what it says about a
@@ -99,7 +67,8 @@ type admitted struct {
 	args              digest
 	reason            digest         // why the call was refused
 	again             *signals.Entry // the log's entry of a read that this pass repeats
-	asked             bool           // the child asked to make the call
+	asked             bool           // a child asked to make the call
+	askedIn           *stint         // the newest of them
 	made              *inlineCall    // nil until the call is started
 	reported          bool           // the child's result has the call
 }
@@ -108,7 +77,12 @@ type inlineCall struct {
 	admitted
 	settlement *sandbox.Settlement // what the child was sent
 	tooLarge   bool                // the value was too large to record, and was not kept
+	untold     *sandbox.Settlement // how it ended, with a value that is not kept: no child knows it yet
+	known      bool                // the child in which the pass goes on was given how it ended
 	at         int64
+	began      time.Time
+	asker      *stint // who asked for it last, and is told
+	lost       bool   // its child was lost after it was made there: the program may not issue it again
 }
 
 type digest [sha256.Size]byte
@@ -134,10 +108,13 @@ func readCall(body []byte) (c sandbox.Call, err error) {
 
 // admit answers how a call will be made. An engine asks about all that the program has issued at once before it finds
 // that these are too many; what is beyond any budget need not be remembered.
-func (s *session) admit(body []byte) error {
+func (s *stint) admit(body []byte) error {
 	c, err := readCall(body)
 	if err != nil {
 		return err
+	}
+	if k := s.again(c); k != nil {
+		return s.p.link.send(frameAdmission, k.Admission)
 	}
 	if _, earlier := s.issuedBefore()[c.Seq]; earlier || s.admitted[c.Seq] != nil {
 		return fmt.Errorf("the sandbox child asks about call %d again", c.Seq)
@@ -151,7 +128,7 @@ func (s *session) admit(body []byte) error {
 
 // full reports whether there are more calls than any budget has room for, even if some count twice, as inline and then
 // as gated. Reads of the log that the pass repeats count in no budget.
-func (s *session) full() bool {
+func (s *stint) full() bool {
 	return len(s.admitted) >= 2*(s.limits.InlineCalls+s.limits.GatedCalls)+1000+len(s.issuedBefore())
 }
 
@@ -173,13 +150,20 @@ const maxOpenCalls = 64
 
 // call checks a request to make an inline call. The call was admitted as inline, or every call of its method is, or it
 // repeats a read of the log. It returns nil if the call is not to be made.
-func (s *session) call(body []byte) (*inlineCall, error) {
+func (s *stint) call(body []byte) (*inlineCall, error) {
 	c, err := readCall(body)
 	if err != nil {
 		return nil, err
 	}
+	if k := s.again(c); k != nil {
+		return nil, s.rejoin(k.made)
+	}
 	var refused *signals.CallError
 	k := s.admitted[c.Seq]
+	if k != nil && k.asked && k.made == nil && k.askedIn != s { // the child left before it knew that it was not made
+		delete(s.admitted, c.Seq)
+		k = nil
+	}
 	switch {
 	case k == nil:
 		if refused, err = s.first(c); err != nil {
@@ -189,20 +173,20 @@ func (s *session) call(body []byte) (*inlineCall, error) {
 	case k.asked || k.refused || !k.is(c):
 		return nil, fmt.Errorf("the sandbox child asks for another call %d than was admitted", c.Seq)
 	}
-	k.asked = true
+	k.asked, k.askedIn = true, s
 	switch a := k.Admission; {
 	case refused != nil:
 		return nil, s.p.link.send(frameSettlement, settledMessage{c.Seq, sandbox.Settlement{Err: refused}})
 	case a.Gated: // the method has changed meanwhile
 		return nil, s.p.link.send(frameSettlement, settledMessage{c.Seq, sandbox.Settlement{Escalate: true, As: &a}})
 	}
-	k.made = &inlineCall{admitted: *k}
+	k.made = &inlineCall{admitted: *k, began: time.Now(), asker: s}
 	k.made.Args = c.Args
 	return k.made, s.begin(k.made)
 }
 
 // first admits a call that the child did not ask about before.
-func (s *session) first(c sandbox.Call) (refused *signals.CallError, err error) {
+func (s *stint) first(c sandbox.Call) (refused *signals.CallError, err error) {
 	again, err := s.madeAnew(c)
 	switch {
 	case err != nil:
@@ -219,7 +203,7 @@ func (k *admitted) is(c sandbox.Call) bool {
 }
 
 // madeAnew returns the log's entry of a call, which must be a read that this pass repeats, or nil.
-func (s *session) madeAnew(c sandbox.Call) (*signals.Entry, error) {
+func (s *stint) madeAnew(c sandbox.Call) (*signals.Entry, error) {
 	e, earlier := s.issuedBefore()[c.Seq]
 	switch {
 	case !earlier:
@@ -232,15 +216,16 @@ func (s *session) madeAnew(c sandbox.Call) (*signals.Entry, error) {
 }
 
 // begin counts a call that is about to be made.
-func (s *session) begin(c *inlineCall) error {
+func (s *stint) begin(c *inlineCall) error {
 	if c.again == nil {
 		s.started++
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open++
+	s.allow(c.Timeout)
+	s.making.Add(1)
 	s.kept += len(c.Args)
-	if s.open > maxOpenCalls || s.started > s.limits.InlineCalls || s.kept > mostKept(s.limits) {
+	if s.making.Load() > maxOpenCalls || s.started > s.limits.InlineCalls || s.kept > mostKept(s.limits) {
 		return errFlood
 	}
 	s.issued = append(s.issued, c)
@@ -252,7 +237,19 @@ func (s *session) begin(c *inlineCall) error {
 // that did not fit.
 func mostKept(l sandbox.Limits) int { return maxFrameToWorker + 2*(l.Parallel+2)*l.ValueBytes }
 
-// make makes a call and tells the child how it ended.
+// allow gives the pass the time that a call may take by a timeout of its own.
+func (s *session) allow(call time.Duration) {
+	until := time.Now().Add(call + sandbox.TimeoutGrace)
+	if call <= 0 || !until.After(s.deadline) {
+		return
+	}
+	s.deadline = until
+	if s.at != nil && s.at.limit != nil {
+		s.at.limit.Reset(time.Until(until) + killGrace)
+	}
+}
+
+// make makes a call and tells the child how it ended, if the pass is in one.
 func (s *session) make(c *inlineCall) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -262,16 +259,53 @@ func (s *session) make(c *inlineCall) {
 	settlement := s.host.Call(s.ctx, c.Call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open--
+	s.making.Add(-1)
 	if s.over {
 		return
 	}
 	c.at = time.Now().UnixMilli()
-	_ = s.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
+	s.slow.Store(time.Since(c.began) > slowCall)
+	told := settlement
 	if c.tooLarge = c.again == nil && !fits(s.limits, settlement.Value); c.tooLarge {
 		settlement.Value = nil
 	}
 	c.settlement = &settlement
+	s.keep(c)
+	s.tell(c, told)
+}
+
+// tell lets the child know how a call ended, or whoever waits for the pass to go on.
+func (s *session) tell(c *inlineCall, settlement sandbox.Settlement) {
+	switch {
+	case s.at != nil && s.at == c.asker:
+		s.at.active.Store(time.Now().UnixNano())
+		_ = s.at.p.link.send(frameSettlement, settledMessage{Seq: c.Seq, Settlement: settlement})
+		return
+	case s.at == nil:
+		select {
+		case s.progress <- struct{}{}:
+		default:
+		}
+	}
+	if c.tooLarge {
+		c.untold = &settlement
+	}
+}
+
+// ending is what a child is told of a call that has settled.
+func (c *inlineCall) ending() sandbox.Settlement {
+	switch {
+	case c.untold != nil:
+		return *c.untold
+	case c.tooLarge:
+		return sandbox.Settlement{Err: sandbox.TooLargeToRecordError()}
+	}
+	return *c.settlement
+}
+
+// keep counts what a call that has settled holds.
+func (s *session) keep(c *inlineCall) {
+	settlement := c.settlement
 	s.kept += len(settlement.Value)
 	if settlement.Err != nil {
 		s.kept += len(settlement.Err.Message)
@@ -288,7 +322,7 @@ func fits(l sandbox.Limits, value json.RawMessage) bool {
 }
 
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.
-func (s *session) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
+func (s *stint) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 	s.p.end()
 	failure := classify(s.p.cmd.ProcessState, s.p.stderr.String())
 	r := sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
@@ -298,8 +332,9 @@ func (s *session) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.Entries = slices.Clone(s.away.entries)
 	for _, c := range s.issued {
-		r.Entries = append(r.Entries, c.entry(s.deadline))
+		r.Entries = append(r.Entries, c.entry(s.deadline.UnixMilli()))
 	}
 	return r
 }

@@ -16,25 +16,28 @@ var errHostBusy = errors.New("the host still answers a child that has ended")
 
 // serve waits for the child's result, while its frames are answered. A host that is busy with one when the child has
 // ended, such as with the check of its arguments, is not waited for: nobody would read the answer.
-func (s *session) serve() (sandbox.Result, error) {
+func (s *stint) serve() (sandbox.Result, error) {
 	go s.answer()
 	select {
 	case <-s.ended:
+		return s.final, s.fault
 	case <-s.p.exited:
 		late := time.AfterFunc(leaveAfter, func() { s.end(sandbox.Result{}, errHostBusy) })
 		defer late.Stop()
-		<-s.ended
+	case <-s.broke:
 	}
-	if s.panicked != nil {
+	select {
+	case <-s.ended:
+		return s.final, s.fault
+	case <-s.broke:
 		s.p.kill()
 		panic(s.panicked)
 	}
-	return s.final, s.failed
 }
 
 // answer answers the child's frames until its result, or until it makes a call that takes long: another goroutine goes
 // on.
-func (s *session) answer() {
+func (s *stint) answer() {
 	for {
 		c, over := s.handle()
 		if over || c != nil && !s.makeHere(c) {
@@ -44,7 +47,7 @@ func (s *session) answer() {
 }
 
 // handle answers one frame, but for a call that is to be made.
-func (s *session) handle() (c *inlineCall, over bool) {
+func (s *stint) handle() (c *inlineCall, over bool) {
 	done := false
 	defer func() {
 		if !done {
@@ -53,18 +56,21 @@ func (s *session) handle() (c *inlineCall, over bool) {
 		}
 	}()
 	c, over = s.take(s.p.link.receive())
+	s.active.Store(time.Now().UnixNano())
 	done = true
 	return c, over
 }
 
 // take answers what the child asks, or ends the session.
-func (s *session) take(kind frameKind, body []byte, err error) (c *inlineCall, over bool) {
+func (s *stint) take(kind frameKind, body []byte, err error) (c *inlineCall, over bool) {
 	switch {
 	case err != nil:
 	case kind == frameAdmit:
 		err = s.admit(body)
 	case kind == frameCall:
 		c, err = s.call(body)
+	case kind == frameGone && s.returns:
+		err = errGone
 	case kind == frameResult:
 		s.end(s.result(body))
 		return nil, true
@@ -85,20 +91,20 @@ type Panic struct {
 
 func (p *Panic) String() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// raise ends the session with a panic, where the pass was run.
+// raise ends the session with a panic, where the pass is run.
 func (s *session) raise(value any) {
 	if value == nil {
 		value = "the sandbox's host ended its goroutine"
 	}
 	s.once.Do(func() {
 		s.panicked = &Panic{value, debug.Stack()}
-		close(s.ended)
+		close(s.broke)
 	})
 }
 
-func (s *session) end(r sandbox.Result, err error) {
+func (s *stint) end(r sandbox.Result, err error) {
 	s.once.Do(func() {
-		s.final, s.failed = r, err
+		s.final, s.fault = r, err
 		close(s.ended)
 	})
 }
@@ -115,7 +121,7 @@ const (
 
 // makeHere makes a call on the reading goroutine. It returns false when that took so long that another goroutine has
 // taken the reading over.
-func (s *session) makeHere(c *inlineCall) bool {
+func (s *stint) makeHere(c *inlineCall) bool {
 	if s.ownGoroutines > 0 {
 		s.ownGoroutines--
 		go s.make(c)
@@ -139,7 +145,7 @@ func (s *session) makeHere(c *inlineCall) bool {
 }
 
 // takeOver goes on reading frames while a call takes long.
-func (s *session) takeOver() {
+func (s *stint) takeOver() {
 	turn := s.turn.Load()
 	if making := turn%2 == 1; making && s.turn.CompareAndSwap(turn, turn+1) {
 		s.ownGoroutines = afterSlowCall

@@ -67,7 +67,7 @@ func TestResultDuringACall(t *testing.T) {
 	h := hanging{make(chan struct{})}
 	t.Cleanup(func() { close(h.release) })
 	from, w := io.Pipe()
-	s := newSession(t.Context(), &process{link: newLink(from, io.Discard, maxFrameToWorker)}, sandbox.Pass{}, h)
+	s := newSession(t.Context(), sandbox.Pass{}, h).enter(&process{link: newLink(from, io.Discard, maxFrameToWorker)})
 	go func() {
 		child := newLink(nil, w, 0)
 		_ = child.send(frameCall, read)

@@ -12,15 +12,17 @@ import (
 )
 
 // result takes the child's result, in which calls are what the worker admitted and ended as the worker saw it.
-func (s *session) result(body []byte) (sandbox.Result, error) {
-	s.mu.Lock()
-	s.over = true // a call that has not settled by now is unsettled for the child, too
-	s.mu.Unlock()
+func (s *stint) result(body []byte) (sandbox.Result, error) {
 	r, err := decodeResult(body)
 	if err != nil {
 		return r, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = nil // a call that has not settled by now is unsettled for the child, too
 	switch r.End {
+	case sandbox.Left:
+		return r, s.leave(&r, len(body))
 	case sandbox.Completed, sandbox.Blocked, sandbox.More:
 	case sandbox.Failed:
 		if r.Failure == nil {
@@ -32,31 +34,37 @@ func (s *session) result(body []byte) (sandbox.Result, error) {
 	if !isJSON(r.Value) {
 		return r, errors.New("the sandbox child's result is not JSON")
 	}
+	s.over = true
 	for i := range r.Blocked {
 		if err := s.blocked(&r.Blocked[i]); err != nil {
 			return r, err
 		}
 	}
-	r.Entries = slices.DeleteFunc(r.Entries, func(e signals.Entry) bool { return r.Stopped && s.neverMade(e) })
-	for i := range r.Entries {
-		if err := s.entry(&r.Entries[i], r.Stopped); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
+	return r, s.entries(&r)
 }
 
 // isJSON accepts nothing, too, which is undefined. What the child says is not checked otherwise, and history would take
 // nothing else.
 func isJSON(raw json.RawMessage) bool { return len(raw) == 0 || json.Valid(raw) }
 
-// neverMade reports whether the pass was stopped before the child asked for the call.
-func (s *session) neverMade(e signals.Entry) bool {
+// entries checks what the child says has settled.
+func (s *stint) entries(r *sandbox.Result) error {
+	r.Entries = slices.DeleteFunc(r.Entries, s.neverMade)
+	for i := range r.Entries {
+		if err := s.entry(&r.Entries[i], *r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neverMade reports whether the call was cut off before the child asked for it.
+func (s *stint) neverMade(e signals.Entry) bool {
 	return e.Dropped && !e.Timer && s.admitted[e.ID] == nil
 }
 
 // blocked replaces what the child says of a gated call by what the worker knows of it.
-func (s *session) blocked(b *sandbox.BlockedCall) error {
+func (s *stint) blocked(b *sandbox.BlockedCall) error {
 	k := s.admitted[b.Seq]
 	if k == nil || k.reported || k.again != nil {
 		return fmt.Errorf("the sandbox child is blocked on call %d, which the worker did not admit", b.Seq)
@@ -94,7 +102,7 @@ func (k *admitted) gated() (sandbox.Admission, bool) {
 
 // entry replaces what the child says of a settled call by what the worker knows of it. The times are the child's: the
 // program has seen them as its clock. Results of steps and times of timers only the child knows.
-func (s *session) entry(e *signals.Entry, stopped bool) error {
+func (s *stint) entry(e *signals.Entry, of sandbox.Result) error {
 	switch {
 	case e.Timer:
 		*e = signals.Entry{Timer: true, ID: e.ID, At: e.At}
@@ -114,9 +122,12 @@ func (s *session) entry(e *signals.Entry, stopped bool) error {
 		return nil
 	}
 	args, known := k.arguments(e.Args)
-	dropped := e.Dropped && stopped && k.again == nil
-	if dropped {
+	dropped := e.Dropped && of.End != sandbox.Left && k.again == nil
+	switch {
+	case dropped && of.Stopped:
 		value, failure = nil, sandbox.DroppedError()
+	case dropped:
+		value, failure = nil, sandbox.UnawaitedError()
 	}
 	if !known || e.Dropped != dropped || !dropped && !ended {
 		return fmt.Errorf("the sandbox child reports call %d, which has not ended so", e.ID)
@@ -145,7 +156,7 @@ func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, fa
 }
 
 // step checks what the child records of a step, which is the program's own, and claims its number.
-func (s *session) step(e *signals.Entry) error {
+func (s *stint) step(e *signals.Entry) error {
 	_, earlier := s.issuedBefore()[e.ID]
 	switch {
 	case e.ID < 0 || earlier || s.admitted[e.ID] != nil:

@@ -58,14 +58,14 @@ func (s sent) answer(t *testing.T, into any) {
 }
 
 // A child that its program has taken over may send what it likes.
-func takenOver(t *testing.T, pass sandbox.Pass) (*session, sent) {
+func takenOver(t *testing.T, pass sandbox.Pass) (*stint, sent) {
 	to := make(sent, 1)
-	return newSession(t.Context(), &process{link: newLink(nil, to, 0)}, pass, &bankHost{value: json.RawMessage("1")}),
-		to
+	s := newSession(t.Context(), pass, &bankHost{value: json.RawMessage("1")})
+	return s.enter(&process{link: newLink(nil, to, 0)}), to
 }
 
-// asked takes up a call and makes it.
-func (s *session) asked(body []byte) error {
+// takeUp takes up a call and makes it.
+func (s *stint) takeUp(body []byte) error {
 	c, err := s.call(body)
 	if c != nil && err == nil {
 		go s.make(c)
@@ -74,9 +74,9 @@ func (s *session) asked(body []byte) error {
 }
 
 // settled makes a call and waits for what the child is told.
-func (s *session) settled(t *testing.T, to sent, c sandbox.Call) (got settledMessage) {
+func (s *stint) settled(t *testing.T, to sent, c sandbox.Call) (got settledMessage) {
 	t.Helper()
-	require.NoError(t, s.asked(frame(t, c)))
+	require.NoError(t, s.takeUp(frame(t, c)))
 	to.answer(t, &got)
 	return got
 }
@@ -90,19 +90,19 @@ func TestOnlyTheAdmittedCallIsMade(t *testing.T) {
 	s, to := takenOver(t, sandbox.Pass{})
 	require.NoError(t, s.admit(frame(t, read)))
 	<-to
-	require.ErrorContains(t, s.asked(frame(t, transfer)), "another call 5")
+	require.ErrorContains(t, s.takeUp(frame(t, transfer)), "another call 5")
 	other := read
 	other.Args = json.RawMessage("1")
-	require.ErrorContains(t, s.asked(frame(t, other)), "another call 5")
+	require.ErrorContains(t, s.takeUp(frame(t, other)), "another call 5")
 	require.Empty(t, s.issued)
 	s.settled(t, to, read)
-	require.ErrorContains(t, s.asked(frame(t, read)), "another call 5", "it was made")
+	require.ErrorContains(t, s.takeUp(frame(t, read)), "another call 5", "it was made")
 	require.ErrorContains(t, s.admit(frame(t, read)), "again")
 	require.Len(t, s.issued, 1)
 }
 
 func TestBlockedCallsAreWhatWasAdmitted(t *testing.T) {
-	blockedOn := func(t *testing.T, s *session, calls ...sandbox.BlockedCall) (sandbox.Result, error) {
+	blockedOn := func(t *testing.T, s *stint, calls ...sandbox.BlockedCall) (sandbox.Result, error) {
 		return s.result(frame(t, sandbox.Result{End: sandbox.Blocked, Blocked: calls}))
 	}
 	s, to := takenOver(t, sandbox.Pass{})
@@ -166,14 +166,14 @@ func TestCallsAreNumberedAsByTheEngine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := takenOver(t, pass)
 			require.Error(t, s.admit(frame(t, c)))
-			require.Error(t, s.asked(frame(t, c)))
+			require.Error(t, s.takeUp(frame(t, c)))
 			require.Empty(t, s.admitted)
 		})
 	}
 }
 
 func TestEntriesAreWhatWasMade(t *testing.T) {
-	report := func(t *testing.T, s *session, e signals.Entry) (sandbox.Result, error) {
+	report := func(t *testing.T, s *stint, e signals.Entry) (sandbox.Result, error) {
 		return s.result(frame(t, sandbox.Result{End: sandbox.Completed, Entries: []signals.Entry{e}}))
 	}
 	forged := signals.Entry{ID: 5, Connector: "bank", Method: "transfer", Class: "write", Approval: true,
@@ -200,8 +200,16 @@ func TestEntriesAreWhatWasMade(t *testing.T) {
 	s, to = takenOver(t, sandbox.Pass{})
 	s.settled(t, to, read)
 	forged.Dropped = true
-	_, err = report(t, s, forged)
-	require.ErrorContains(t, err, "has not ended so", "the pass was not stopped")
+	r, err = report(t, s, forged)
+	require.NoError(t, err, "the program has ended without it")
+	require.Equal(t, sandbox.UnawaitedError(), r.Entries[0].Error)
+	require.Empty(t, r.Entries[0].Value)
+
+	s, to = takenOver(t, sandbox.Pass{})
+	s.settled(t, to, read)
+	_, err = s.result(frame(t, sandbox.Result{End: sandbox.Left, Left: &sandbox.LeftState{},
+		Entries: []signals.Entry{forged}}))
+	require.ErrorContains(t, err, "has not ended so", "it has not ended at all")
 }
 
 func TestRefusalsAreTheWorkers(t *testing.T) {
@@ -221,7 +229,7 @@ func TestRefusalsAreTheWorkers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "rob", r.Entries[0].Method)
 	require.Equal(t, "no such tool", r.Entries[0].Error.Message)
-	require.Error(t, s.asked(frame(t, c)), "it is not made after all")
+	require.Error(t, s.takeUp(frame(t, c)), "it is not made after all")
 }
 
 func TestValueTooLargeToRecordIsLeftOut(t *testing.T) {
@@ -249,10 +257,10 @@ func TestReadsMadeAnewKeepTheirPlace(t *testing.T) {
 	kept := signals.Entry{ID: 5, Connector: "bank", Method: "read", Class: "read", Ephemeral: true,
 		Value: json.RawMessage("0"), At: 7}
 	s, _ := takenOver(t, sandbox.Pass{Log: []signals.Entry{kept}})
-	require.ErrorContains(t, s.asked(frame(t, read)), "again")
+	require.ErrorContains(t, s.takeUp(frame(t, read)), "again")
 
 	s, to := takenOver(t, sandbox.Pass{Log: []signals.Entry{kept}, Refresh: true})
-	require.ErrorContains(t, s.asked(frame(t, transfer)), "again")
+	require.ErrorContains(t, s.takeUp(frame(t, transfer)), "again")
 	s.settled(t, to, read)
 	require.Zero(t, s.started, "it counted when it was first made")
 	r, err := s.result(frame(t,
@@ -326,10 +334,10 @@ func TestFloodsEnd(t *testing.T) {
 	}
 	s, to := takenOver(t, sandbox.Pass{Limits: limits})
 	for seq := range limits.InlineCalls {
-		require.NoError(t, s.asked(call(seq)))
+		require.NoError(t, s.takeUp(call(seq)))
 		<-to
 	}
-	require.ErrorIs(t, s.asked(call(3)), errFlood)
+	require.ErrorIs(t, s.takeUp(call(3)), errFlood)
 
 	s, to = takenOver(t, sandbox.Pass{Limits: limits})
 	for seq := range 5_000 {
@@ -340,12 +348,12 @@ func TestFloodsEnd(t *testing.T) {
 	}
 	require.Len(t, s.admitted, 1010)
 	require.Nil(t, s.admitted[0].Args)
-	require.ErrorIs(t, s.asked(call(6_000)), errFlood)
+	require.ErrorIs(t, s.takeUp(call(6_000)), errFlood)
 
 	limits.ValueBytes, limits.ValueUnits = 1, 1
 	s, _ = takenOver(t, sandbox.Pass{Limits: limits})
 	s.kept = mostKept(limits.WithDefaults()) - 2
-	require.ErrorIs(t, s.asked(call(0)), errFlood, "the arguments of calls that are made are kept")
+	require.ErrorIs(t, s.takeUp(call(0)), errFlood, "the arguments of calls that are made are kept")
 }
 
 // TestManyCallsAtOnceAreCountedByTheEngine: a program issues more than the worker remembers before the engine can stop

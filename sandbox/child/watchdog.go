@@ -2,6 +2,7 @@ package child
 
 import (
 	"os"
+	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -12,10 +13,13 @@ import (
 
 // watch stops a pass in a child that uses too much memory or processor time: first by an interrupt, and if native code
 // does not notice that, by ending the child. The worker's own kill comes last.
-func watch(e *engine.Engine, memory int64) (stop func()) {
+//
+// Runtimes that stand in the child are not the pass's fault: where memory is short, drop lets go of them first, and
+// tells whether there were any.
+func watch(e *engine.Engine, memory int64, drop func() bool) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		w := watchdog{e: e, memory: uint64(memory), cpu: harden.ProcessCPU()}
+		w := watchdog{e: e, memory: uint64(memory), drop: drop, cpu: harden.ProcessCPU()}
 		ticker := time.NewTicker(watchEvery)
 		defer ticker.Stop()
 		for {
@@ -25,14 +29,30 @@ func watch(e *engine.Engine, memory int64) (stop func()) {
 			case <-ticker.C:
 				w.look()
 			}
+			if e.Idle() && !w.rest(done) {
+				return
+			}
 		}
 	}()
 	return func() { close(done) }
 }
 
+// rest waits while the program does: there is nothing to see, and looking costs. It is false when the pass has ended.
+func (w *watchdog) rest(done <-chan struct{}) bool {
+	for w.e.Idle() {
+		select {
+		case <-done:
+			return false
+		case <-w.e.Stirred():
+		}
+	}
+	return true
+}
+
 type watchdog struct {
 	e      *engine.Engine
 	memory uint64
+	drop   func() bool
 	cpu    time.Duration // used before the pass
 	over   time.Time     // when the pass was interrupted
 	exit   int
@@ -43,6 +63,10 @@ const interruptGrace = 300 * time.Millisecond
 
 func (w *watchdog) look() {
 	allocated, live := heap()
+	if (allocated > w.memory || live > w.memory/2) && w.drop() {
+		runtime.GC()
+		return
+	}
 	if allocated > w.memory+w.memory/2 {
 		os.Exit(exitMemory)
 	}
@@ -51,7 +75,7 @@ func (w *watchdog) look() {
 		if time.Since(w.over) > interruptGrace {
 			os.Exit(w.exit)
 		}
-	case time.Since(w.e.Started()) > w.e.Limits().Timeout+interruptGrace:
+	case time.Since(w.e.Until()) > interruptGrace:
 		if heavy(w.memory) {
 			os.Exit(exitMemory)
 		}

@@ -185,6 +185,13 @@ func (e *Engine) admit(c *call) {
 		c.admission.Class, c.late = "read", e.closing()
 		return // its function runs already
 	}
+	if b := e.begun[c.Seq]; b != nil {
+		if b.Settlement == nil || !b.Settlement.Escalate { // a gated call is not counted again
+			e.countInline()
+		}
+		e.attach(c, b)
+		return
+	}
 	c.admission = e.host.Admit(c.Call)
 	switch a := c.admission; {
 	case a.Refused != nil:
@@ -244,6 +251,10 @@ func (e *Engine) replay(entry *signals.Entry) error {
 		return e.diverge(entry.ID, notCalled(entry.Connector, entry.Method))
 	}
 	e.cursor++
+	if entry.Dropped { // the program ended without waiting for it
+		delete(e.calls, c.Seq)
+		return nil
+	}
 	if entry.Ephemeral && e.pass.Refresh {
 		return e.refresh(c, *entry)
 	}

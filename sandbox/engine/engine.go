@@ -56,6 +56,9 @@ type Engine struct {
 	gate    time.Time
 	since   int // deliveries since the gate opened
 	inline  int // inline calls admitted in this pass
+	// gateTimers is how many timers were set before the gate opened: beside an open gate only these fire.
+	gateTimers int
+	begun      map[int]*sandbox.LeftCall // calls made before the pass left another sandbox
 
 	timers    map[int]*timer
 	nextTimer int
@@ -67,10 +70,18 @@ type Engine struct {
 	fatal    *sandbox.Failure
 	stopped  atomic.Bool // the interrupt flag, kept here because goja clears its own when it unwinds
 	expired  atomic.Bool
+	asked    atomic.Bool // to leave
 	killed   atomic.Pointer[sandbox.Failure]
-	wake     chan struct{} // rouses an idle loop that was killed
-	deadline *time.Timer
-	closed   bool // a completion did not fit: the pass ends here
+	wake     chan struct{} // rouses an idle loop that was killed, or asked to leave
+	idle     atomic.Bool   // the loop waits
+	stirred  chan struct{} // has something once it goes on
+	until    atomic.Int64  // when the pass's time is up, in Unix nanoseconds
+	deadline *time.Timer   // wakes an idle loop then
+	cutoff   *time.Timer   // interrupts the program then
+	ended    time.Time     // when the program ended
+	lingered bool          // it has waited for a moment since something happened
+	timesUp  bool          // it came back to tell of that
+	closed   bool          // a completion did not fit: the pass ends here
 	// refreshed says that a read of the log was made anew.
 	refreshed bool
 	// stepped says that the function of a step ran, which a replay does not run.
@@ -92,6 +103,7 @@ type call struct {
 	admission       sandbox.Admission
 	step            *scope     // of a step: its own
 	late            bool       // settled by itself while the pass was closing: left to the next pass
+	began           time.Time  // when it was started, of an inline call
 	value, thrown   goja.Value // how it was delivered, in the synchronous mode
 }
 
@@ -146,6 +158,7 @@ func (e *Engine) Take(ctx context.Context, pass sandbox.Pass) {
 	e.calls, e.running, e.timers = map[int]*call{}, map[int]*call{}, map[int]*timer{}
 	e.recorded, e.open = map[int]*signals.Entry{}, map[int]sandbox.OpenCall{}
 	e.wake, e.inbox = make(chan struct{}, 1), make(chan completion, e.limits.Parallel)
+	e.stirred = make(chan struct{}, 1)
 	e.console = console{skip: pass.Lines, maxBytes: e.limits.ConsoleBytes, maxLines: e.limits.ConsoleLines}
 	for i := range pass.Log {
 		if entry := &pass.Log[i]; !entry.Timer {
@@ -156,6 +169,10 @@ func (e *Engine) Take(ctx context.Context, pass sandbox.Pass) {
 		e.open[o.Seq] = o
 	}
 	e.unseen = len(e.open)
+	e.until.Store(e.started.Add(e.limits.Timeout).UnixNano())
+	if pass.Left != nil {
+		e.returned(pass.Left)
+	}
 }
 
 // Run drives the program to the end of the pass. The error is the context's, when the pass was cancelled.
@@ -172,10 +189,10 @@ func (e *Engine) drive(begin func() error) (sandbox.Result, error) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	e.ctx = ctx
-	e.deadline = time.NewTimer(e.limits.Timeout) // the interrupt alone does not wake an idle loop
+	e.deadline = time.NewTimer(time.Until(e.Until())) // the interrupt alone does not wake an idle loop
 	defer e.deadline.Stop()
-	stopTimer := time.AfterFunc(e.limits.Timeout, e.timeUp)
-	defer stopTimer.Stop()
+	e.cutoff = time.AfterFunc(time.Until(e.Until()), e.timeUp)
+	defer e.cutoff.Stop()
 	defer context.AfterFunc(ctx, e.interrupt)()
 
 	err := begin()
@@ -201,8 +218,19 @@ func (e *Engine) interrupt() {
 	e.vm.Interrupt("stopped")
 }
 
-// Started is when the pass began.
-func (e *Engine) Started() time.Time { return e.started }
+// Until is when the pass's time is up: after its timeout, or that of the longest call that has one of its own.
+func (e *Engine) Until() time.Time { return time.Unix(0, e.until.Load()) }
+
+// allow gives the pass the time that a call may take by a timeout of its own.
+func (e *Engine) allow(call time.Duration) {
+	until := time.Now().Add(call + sandbox.TimeoutGrace)
+	if call <= 0 || !until.After(e.Until()) {
+		return
+	}
+	e.until.Store(until.UnixNano())
+	e.deadline.Reset(time.Until(until))
+	e.cutoff.Reset(time.Until(until))
+}
 
 // Limits are those of the pass.
 func (e *Engine) Limits() sandbox.Limits { return e.limits }
@@ -211,6 +239,10 @@ func (e *Engine) Limits() sandbox.Limits { return e.limits }
 func (e *Engine) Kill(f *sandbox.Failure) {
 	e.killed.CompareAndSwap(nil, f)
 	e.interrupt()
+	e.rouse()
+}
+
+func (e *Engine) rouse() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
@@ -328,6 +360,9 @@ func (e *Engine) turn() (bool, error) {
 	case !e.live:
 		return true, e.goLive()
 	}
+	if e.noteEnd(); e.over() {
+		e.giveUp()
+	}
 	e.pump()
 	e.collect()
 	if done, err := e.deliverNext(); done || err != nil {
@@ -340,7 +375,11 @@ func (e *Engine) turn() (bool, error) {
 		}
 		return false, nil
 	}
-	if e.waitable() {
+	switch {
+	case e.waitable() && e.leaves() && e.lingered:
+		e.result.End = sandbox.Left
+		return false, nil
+	case e.waitable():
 		return true, e.wait()
 	}
 	return false, e.endOpen()
@@ -364,6 +403,7 @@ func (e *Engine) goLive() error {
 	for _, c := range held {
 		e.admit(c)
 	}
+	e.inOrder()
 	return nil
 }
 
@@ -372,8 +412,12 @@ func (e *Engine) openGate(pending bool) {
 	if pending {
 		e.waiting++
 	}
-	if e.gates == 1 {
-		e.gate, e.since = time.Now(), 0
+	if e.gates > 1 {
+		return
+	}
+	e.gate, e.since, e.gateTimers = time.Now(), 0, e.nextTimer
+	if l := e.pass.Left; l != nil && l.GateOpen > 0 {
+		e.gate, e.since, e.gateTimers = e.gate.Add(-l.GateOpen), l.Deliveries, l.Timers
 	}
 }
 
@@ -382,7 +426,21 @@ func (e *Engine) closing() bool {
 	if e.gates > 0 && (time.Since(e.gate) > gateGrace || e.since >= gateDelivery) {
 		return true
 	}
-	return time.Since(e.started) > e.limits.Rollover || e.holds() > e.limits.BufferBytes
+	return e.holds() > e.limits.BufferBytes || e.over() || time.Since(e.started) > e.limits.Rollover && !e.keptOpen()
+}
+
+// longCall is how long a call has to be under way for the others of the program not to wait until it has settled: the
+// pass cannot end before.
+const longCall = 5 * time.Second
+
+// keptOpen reports whether a call that takes long keeps the pass from ending.
+func (e *Engine) keptOpen() bool {
+	for _, c := range e.running {
+		if time.Since(c.began) > longCall {
+			return true
+		}
+	}
+	return false
 }
 
 // holds is what the result would hold if the pass ended now.
@@ -394,12 +452,12 @@ func (e *Engine) pump() {
 	for len(e.queue) > 0 && len(e.running)+len(e.ready) < e.limits.Parallel && !e.closing() {
 		c := e.queue[0]
 		e.queue = e.queue[1:]
-		e.start(c)
+		e.start(c, 0)
 	}
 }
 
 // late reports whether the pass's time is up, even if a busy machine has not run the timer yet.
-func (e *Engine) late() bool { return time.Since(e.started) > e.limits.Timeout }
+func (e *Engine) late() bool { return time.Now().After(e.Until()) }
 
 // collect moves finished calls to the ready queue without waiting.
 func (e *Engine) collect() {
@@ -414,8 +472,8 @@ func (e *Engine) collect() {
 }
 
 func (e *Engine) arrived(c completion) {
-	if e.late() {
-		return // and stays in running: cut off
+	if e.late() || e.running[c.call.Seq] != c.call {
+		return // and stays in running: cut off; or was given up
 	}
 	delete(e.running, c.call.Seq)
 	if c.gated {
@@ -460,12 +518,23 @@ func (e *Engine) waitable() bool {
 }
 
 func (e *Engine) wait() error {
-	timeout := time.NewTimer(e.untilTimer())
+	sleep := e.untilTimer()
+	if e.main.settled {
+		sleep = max(0, time.Until(e.ended.Add(unawaited))) + time.Millisecond
+	}
+	if e.leaves() {
+		sleep = min(sleep, linger)
+	}
+	timeout := time.NewTimer(sleep)
 	defer timeout.Stop()
+	e.lingered = false
+	e.idle.Store(true)
+	defer e.stir()
 	select {
 	case c := <-e.inbox:
 		e.arrived(c)
 	case <-timeout.C:
+		e.lingered = true
 	case <-e.ctx.Done():
 	case <-e.wake:
 	case <-e.deadline.C:
@@ -473,6 +542,19 @@ func (e *Engine) wait() error {
 	}
 	return nil
 }
+
+// stir tells whoever waits for it that the loop goes on.
+func (e *Engine) stir() {
+	e.idle.Store(false)
+	select {
+	case e.stirred <- struct{}{}:
+	default:
+	}
+}
+
+// Idle reports whether the pass only waits; Stirred has something when it goes on.
+func (e *Engine) Idle() bool               { return e.idle.Load() }
+func (e *Engine) Stirred() <-chan struct{} { return e.stirred }
 
 // endOpen ends a pass that cannot go on by itself.
 func (e *Engine) endOpen() error {

@@ -16,7 +16,7 @@ func TestResultAfterTheDeadlineIsCutOff(t *testing.T) {
 	e := New(context.Background(), sandbox.Pass{Limits: sandbox.Limits{Timeout: time.Second}}, nil)
 	c := &call{Call: sandbox.Call{Connector: "store", Method: "slow"}}
 	e.running[0] = c
-	e.started = time.Now().Add(-2 * time.Second)
+	e.until.Store(time.Now().Add(-time.Second).UnixNano())
 	e.arrived(completion{call: c, value: json.RawMessage("1")})
 	require.Empty(t, e.ready)
 	e.fatal = &sandbox.Failure{Kind: sandbox.TimedOut}

@@ -7,8 +7,9 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox/compile"
 )
 
-// Parking runs passes in this process and goes on with parked runtimes, as a child does.
+// Parking runs passes in this process and goes on with parked runtimes, as a child does. Passes leave as Leaving says.
 type Parking struct {
+	Leaving  Leaving
 	programs compile.Cache
 	parked   *Engine
 	state    string
@@ -29,20 +30,25 @@ func (x *Parking) engine(ctx context.Context, pass sandbox.Pass, host sandbox.Ho
 func (x *Parking) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (sandbox.Result, error) {
 	e, state := x.parked, x.state
 	x.parked, x.state = nil, ""
-	var r sandbox.Result
-	var err error
-	if e != nil && pass.After == state && !pass.Refresh {
-		e.host = host
-		r, err = e.Resume(ctx, NextOf(pass, x.seen))
-	} else {
-		p, failure := x.programs.Get(pass.Code, pass.Modules, compile.ProgramSource)
-		if failure != nil {
-			return sandbox.Result{End: sandbox.Failed, Failure: failure}, nil
-		}
-		e = x.engine(ctx, pass, host)
-		e.Programs = &x.programs
-		r, err = e.Run(p)
+	p, failure := x.programs.Get(pass.Code, pass.Modules, compile.ProgramSource)
+	if failure != nil {
+		return sandbox.Result{End: sandbox.Failed, Failure: failure}, nil
 	}
+	l := newLasting(host)
+	anew := func(pass sandbox.Pass) *Engine {
+		e := x.engine(ctx, pass, l)
+		e.Programs = &x.programs
+		return e
+	}
+	run := func() (sandbox.Result, error) { return e.Run(p) }
+	if e != nil && pass.After == state && !pass.Refresh {
+		e.host = l
+		e.Renew(ctx, NextOf(pass, x.seen))
+		run = e.Resume
+	} else {
+		e = anew(pass)
+	}
+	e, r, err := x.Leaving.run(e, pass, l, anew, p, run)
 	if err == nil && e.Parkable() {
 		x.parked, x.state, x.seen = e, pass.As, len(pass.Log)+len(r.Entries)
 	}

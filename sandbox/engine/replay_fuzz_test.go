@@ -21,7 +21,8 @@ import (
 )
 
 // TestInterruptedEqualsUninterrupted generates programs and runs each twice: in passes, interrupted at random gates and
-// by lost workers, with calls settling in a random order, in parked runtimes and in new ones; and once through, live,
+// by lost workers, with calls settling in a random order, in parked runtimes and in new ones, leaving their sandbox
+// while they wait; and once through, live,
 // with the results delivered in the order that came about. Result, calls and console must agree. Every fourth program
 // calls synchronously. CODEMODE_FUZZ_SEED=n repeats one program; CODEMODE_FUZZ_PROGRAMS=n sets how many, up to 100,000
 // and more; CODEMODE_FUZZ_ISOLATED=1 runs the passes in sandbox children. A seed that fails is kept for good as a file
@@ -40,9 +41,13 @@ func TestInterruptedEqualsUninterrupted(t *testing.T) {
 	}
 	programs := fuzzPrograms(t)
 	var group sync.WaitGroup
-	for worker := range 2 {
+	workers := 2
+	if isolated() { // more than there are children, so that passes are asked to leave
+		workers = 12
+	}
+	for worker := range workers {
 		group.Go(func() {
-			for seed := worker; seed < programs; seed += 2 {
+			for seed := worker; seed < programs; seed += workers {
 				if err := checkProgram(uint64(seed)); err != nil {
 					t.Errorf("CODEMODE_FUZZ_SEED=%d: %v\n%s", seed, err, generate(uint64(seed)))
 					return
@@ -219,6 +224,13 @@ func (h *fuzzHost) Admit(c sandbox.Call) sandbox.Admission {
 
 func (h *fuzzHost) Call(_ context.Context, c sandbox.Call) sandbox.Settlement {
 	time.Sleep(time.Duration(h.draw(400)) * time.Microsecond)
+	longest := 2000
+	if isolated() {
+		longest = 20_000
+	}
+	if h.draw(8) == 0 { // long enough to leave
+		time.Sleep(time.Duration(h.draw(longest)) * time.Microsecond)
+	}
 	if c.Connector != sandbox.PlatformConnector && h.draw(20) == 0 {
 		return sandbox.Settlement{Escalate: true}
 	}
@@ -252,12 +264,14 @@ type fuzzExecutor interface {
 }
 
 // newFuzzExecutor runs passes in this process, or in sandbox children when CODEMODE_FUZZ_ISOLATED is set.
-func newFuzzExecutor() fuzzExecutor {
-	if os.Getenv("CODEMODE_FUZZ_ISOLATED") == "" {
-		return &engine.Parking{}
+func newFuzzExecutor(seed uint64) fuzzExecutor {
+	if !isolated() {
+		return &engine.Parking{Leaving: engine.Leaving{Random: rand.New(rand.NewPCG(seed, 4))}}
 	}
 	return &isolatedFuzz{Pool: children(), number: isolatedFuzzes.Add(1)}
 }
+
+func isolated() bool { return os.Getenv("CODEMODE_FUZZ_ISOLATED") != "" }
 
 var isolatedFuzzes atomic.Int64
 
@@ -293,7 +307,7 @@ func interrupted(seed uint64, code string) (*fuzzRun, error) {
 	run.pass = sandbox.Pass{Code: code, Seed: strconv.FormatUint(seed, 10), Start: 1_700_000_000_000,
 		Connectors: []string{"store"}, Synchronous: synchronous(seed)}
 	host := &fuzzHost{random: rand.New(rand.NewPCG(seed, 3))}
-	executor := newFuzzExecutor()
+	executor := newFuzzExecutor(seed)
 	for n := range 2000 {
 		run.pass.Open, run.pass.As = run.open, fmt.Sprintf("%s-%d", executor.Name(), n)
 		if run.random.IntN(4) == 0 {

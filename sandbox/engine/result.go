@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dop251/goja"
 
@@ -27,6 +26,10 @@ func (e *Engine) finish() sandbox.Result {
 	}
 	if e.fatal != nil {
 		e.fail()
+	}
+	if r.End == sandbox.Left {
+		r.Entries, r.Left = e.entries, e.leave()
+		return *r
 	}
 	e.takeBlocked()
 	e.takeTimers()
@@ -67,10 +70,7 @@ func (e *Engine) fail() {
 	}
 	r.Stopped = true
 	for _, c := range e.running {
-		e.entries = append(e.entries, signals.Entry{
-			ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, At: time.Now().UnixMilli(),
-			Class: c.admission.Class, Position: c.Position, Dropped: true, Error: sandbox.DroppedError(),
-		})
+		e.entries = append(e.entries, droppedEntry(c, sandbox.DroppedError()))
 	}
 }
 

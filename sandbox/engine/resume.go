@@ -21,13 +21,10 @@ func (e *Engine) Parkable() bool {
 		e.gates > 0 && len(e.queue)+len(e.ready)+len(e.held)+len(e.running) == 0
 }
 
-// Resume drives a parked runtime through the next pass, whose log holds only what settled since.
-func (e *Engine) Resume(ctx context.Context, n Next) (sandbox.Result, error) {
-	e.vm.ClearInterrupt()
-	e.stopped.Store(false)
-	e.expired.Store(false)
-	e.killed.Store(nil)
-	e.ctx, e.limits, e.started = ctx, n.Limits.WithDefaults(), time.Now()
+// Renew gives a parked runtime the next pass, whose log holds only what settled since.
+func (e *Engine) Renew(ctx context.Context, n Next) {
+	e.renew(ctx)
+	e.limits, e.started = n.Limits.WithDefaults(), time.Now()
 	e.pass.Log, e.pass.Open, e.cursor, e.live = n.Log, n.Open, 0, false
 	e.open, e.unseen = map[int]sandbox.OpenCall{}, 0 // all open calls were issued here
 	for i := range n.Log {
@@ -35,12 +32,27 @@ func (e *Engine) Resume(ctx context.Context, n Next) (sandbox.Result, error) {
 			e.recorded[entry.ID] = entry
 		}
 	}
+	e.until.Store(e.started.Add(e.limits.Timeout).UnixNano())
+	e.pass.Left, e.begun, e.ended = nil, nil, time.Time{}
 	e.blocked, e.gates, e.waiting, e.inline = nil, 0, 0, 0
 	e.entries, e.size, e.result = nil, 0, sandbox.Result{}
 	e.console = console{skip: n.Lines, count: e.console.count}
 	e.console.maxBytes, e.console.maxLines = e.limits.ConsoleBytes, e.limits.ConsoleLines
-	return e.drive(func() error { return nil })
 }
+
+// renew makes ready to be driven again.
+func (e *Engine) renew(ctx context.Context) {
+	e.vm.ClearInterrupt()
+	e.stopped.Store(false)
+	e.expired.Store(false)
+	e.asked.Store(false)
+	e.timesUp = false
+	e.killed.Store(nil)
+	e.ctx = ctx
+}
+
+// Resume drives a parked runtime through the pass that it was given.
+func (e *Engine) Resume() (sandbox.Result, error) { return e.drive(func() error { return nil }) }
 
 // Next is what a parked runtime is given.
 type Next struct {

@@ -63,6 +63,10 @@ func (e *Engine) deliverScripted(entry signals.Entry) error {
 	if c.Connector != entry.Connector || c.Method != entry.Method || string(c.Args) != string(entry.Args) {
 		return fmt.Errorf("issued as %s.%s(%s)", c.Connector, c.Method, c.Args)
 	}
+	if entry.Dropped { // the program had ended without waiting for it
+		delete(e.calls, c.Seq)
+		return nil
+	}
 	if c.Connector == sandbox.StepConnector {
 		return e.deliverStep(entry)
 	}

@@ -47,7 +47,7 @@ func (e *Engine) liveCall(c *call) goja.Value {
 			return goja.Undefined()
 		}
 	}
-	if e.closing() && len(e.entries) > 0 { // a pass that delivered nothing would be repeated for ever
+	if e.begun[c.Seq] == nil && e.closing() && e.size > 0 { // a pass that delivered nothing would be repeated for ever
 		return e.suspend(sandbox.More)
 	}
 	c.Position = e.position()
@@ -63,9 +63,9 @@ func (e *Engine) liveCall(c *call) goja.Value {
 
 // complete makes an admitted call and delivers how it ended.
 func (e *Engine) complete(c *call) error {
-	if c.admission.Refused == nil {
-		e.queue = e.queue[:len(e.queue)-1] // what waits there for a place may go on waiting
-		e.start(c)
+	if last := len(e.queue) - 1; last >= 0 && e.queue[last] == c {
+		e.queue = e.queue[:last] // what waits there for a place may go on waiting
+		e.start(c, 0)
 	}
 	for {
 		for i, done := range e.ready {
@@ -80,18 +80,33 @@ func (e *Engine) complete(c *call) error {
 		if e.stopped.Load() {
 			return errStopped
 		}
+		if e.leaves() && e.lingered {
+			e.suspend(sandbox.Left)
+			return errStopped
+		}
 		e.await()
 	}
 }
 
 // await waits for a call to finish, or for the end of the pass.
 func (e *Engine) await() {
+	sleep := time.Hour
+	if e.leaves() {
+		sleep = linger
+	}
+	timeout := time.NewTimer(sleep)
+	defer timeout.Stop()
+	e.lingered = false
+	e.idle.Store(true)
+	defer e.stir()
 	select {
+	case <-timeout.C:
+		e.lingered = true
 	case done := <-e.inbox:
 		e.arrived(done)
 	case <-e.ctx.Done():
 		e.interrupt()
-	case <-e.wake: // by whoever killed the pass
+	case <-e.wake: // by whoever killed the pass, or wants its sandbox
 	case <-e.deadline.C:
 		e.timeUp()
 	}
@@ -132,13 +147,18 @@ func (c *call) keep() {
 	}
 }
 
-// start makes an inline call on a goroutine of its own.
-func (e *Engine) start(c *call) {
+// start makes an inline call on a goroutine of its own, or goes on with one that was begun some time ago.
+func (e *Engine) start(c *call, ago time.Duration) {
 	e.running[c.Seq] = c
-	ctx := e.ctx // of this pass, whenever the goroutine begins
+	c.began = time.Now().Add(-ago)
+	e.allow(c.admission.Timeout - ago)
+	ctx, inbox := e.ctx, e.inbox // of this stay, whenever the goroutine begins and ends
 	go func() {
 		s := e.host.Call(ctx, c.Call)
-		e.inbox <- completion{call: c, value: s.Value, err: s.Err, at: time.Now().UnixMilli(), gated: s.Escalate,
-			as: s.As}
+		inbox <- completionOf(c, s, time.Now().UnixMilli())
 	}()
+}
+
+func completionOf(c *call, s sandbox.Settlement, at int64) completion {
+	return completion{call: c, value: s.Value, err: s.Err, at: at, gated: s.Escalate, as: s.As}
 }

@@ -20,7 +20,6 @@ type timer struct {
 	fn       goja.Callable
 	args     []goja.Value
 	step     *scope
-	issued   time.Time // when it was set in this pass
 }
 
 const maxDelay = float64(100 * 365 * 24 * 3600 * 1000)
@@ -53,7 +52,6 @@ func (e *Engine) jsSetTimer(f goja.FunctionCall) goja.Value {
 func (e *Engine) arm(t *timer) {
 	e.step.markNested()
 	t.id = e.nextTimer
-	t.issued = time.Now()
 	e.nextTimer++
 	e.timers[t.id] = t
 }
@@ -87,11 +85,14 @@ func (e *Engine) dueTimer() *timer {
 	if t == nil || e.main.settled || t.due > time.Now().UnixMilli() {
 		return nil
 	}
-	if e.gates > 0 && (t.issued.After(e.gate) || e.closing()) {
+	if !e.mayFire(t) {
 		return nil
 	}
 	return t
 }
+
+// mayFire reports whether a timer may fire inside this pass, beside an open gate.
+func (e *Engine) mayFire(t *timer) bool { return e.gates == 0 || t.id < e.gateTimers && !e.closing() }
 
 // inlineTimer is the next timer, if this pass may wait for it. A long sleep is durable however little is left of it.
 func (e *Engine) inlineTimer() *timer {
@@ -106,7 +107,7 @@ func (e *Engine) inlineTimer() *timer {
 // untilTimer is how long the loop may sleep before it must look at the timers again.
 func (e *Engine) untilTimer() time.Duration {
 	t := e.inlineTimer()
-	if t == nil || e.main.settled || e.gates > 0 && (t.issued.After(e.gate) || e.closing()) {
+	if t == nil || e.main.settled || !e.mayFire(t) {
 		return time.Hour
 	}
 	return max(0, time.Until(time.UnixMilli(t.due)))

@@ -50,6 +50,8 @@ func registerBaseline(w worker.Registry) {
 	w.RegisterWorkflow(baseline)
 	w.RegisterActivity(read)
 	w.RegisterActivity(write)
+	w.RegisterWorkflow(waitingBaseline)
+	w.RegisterActivity(wait)
 }
 
 // baseline is the same program as a workflow written by hand.

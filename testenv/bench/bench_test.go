@@ -72,3 +72,20 @@ func TestMedian(t *testing.T) {
 	require.EqualValues(t, 0, samples{}.median())
 	require.Equal(t, samples{2, 3}, samples{4, 9}.over(samples{2, 3}))
 }
+
+// TestProgramsThatWait: both sides give the right answers, and the report tells of them.
+func TestProgramsThatWait(t *testing.T) {
+	o, err := parse([]string{"waiting", "--programs", "3", "--json"})
+	require.NoError(t, err)
+	require.True(t, o.waiting)
+	rows := []waitingRow{{Programs: 100, Reads: waits{10, 200}.String(), Ours: waitingSide{Ms: 2500, Most: 200}},
+		{Programs: 1000, Reads: waits{10, 200}.String(), Ours: waitingSide{Most: 1100}, Ratio: 0.3}}
+	var text bytes.Buffer
+	require.NoError(t, writeWaiting(&text, rows, options{}))
+	require.Contains(t, text.String(), "10 reads of 200ms")
+	require.Contains(t, text.String(), "MiB a program beyond the first hundred  ≤ 1    1    ✓")
+	for _, bad := range []string{"0", "ten", "1,,2"} {
+		_, err := parse([]string{"waiting", "--programs", bad})
+		require.Error(t, err, bad)
+	}
+}

@@ -4,6 +4,7 @@
 //	go run ./testenv/bench [--rounds N] [--quick] [--json] [--db FILE] [--in-process]
 //	    [--only reads,writes,resume,throughput,long] [--markdown] [--cpuprofile FILE]
 //	go run ./testenv/bench sandbox [--json]     passes alone, without a server
+//	go run ./testenv/bench waiting [--json]     many programs at once that mostly wait for reads
 //	go run ./testenv/bench doors [--json]       models' way in: starter mcp over standard input and output
 //	go run ./testenv/bench discovery [--json]   large OpenAPI documents: load, describe, search
 //	go run ./testenv/bench search [--json]      how well search finds what queries want
@@ -53,6 +54,8 @@ func main() {
 	measure := func() error { return run(ctx, o, os.Stdout, os.Stderr) }
 	if o.sandbox {
 		measure = func() error { return benchSandbox(os.Stdout, o.json) }
+	} else if o.waiting {
+		measure = func() error { return benchWaiting(ctx, o, os.Stdout, os.Stderr) }
 	} else if o.doors {
 		measure = func() error { return benchDoors(ctx, o, os.Stdout) }
 	}
@@ -92,6 +95,8 @@ type options struct {
 	cpuProfile string
 	sandbox    bool // passes alone
 	doors      bool // starter mcp
+	waiting    bool // programs that wait
+	programs   string
 }
 
 func parse(args []string) (options, error) {
@@ -103,12 +108,15 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.markdown, "markdown", false, "print the tables in Markdown")
 	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
+	flags.StringVar(&o.programs, "programs", "", "of waiting: how many `programs` wait at once, as in 20,100")
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`")
 	if len(args) > 0 && args[0] == "sandbox" {
 		o.sandbox, args = true, args[1:]
 	} else if len(args) > 0 && args[0] == "doors" {
 		o.doors, args = true, args[1:]
+	} else if len(args) > 0 && args[0] == "waiting" {
+		o.waiting, args = true, args[1:]
 	}
 	err := flags.Parse(args)
 	if err == nil {
@@ -126,6 +134,9 @@ func parse(args []string) (options, error) {
 func (o options) check() error {
 	if o.rounds < 1 {
 		return fmt.Errorf("--rounds %d: at least 1", o.rounds)
+	}
+	if _, err := waitingSizes(o); err != nil {
+		return err
 	}
 	for _, name := range o.chosen() {
 		if !strings.Contains(","+strings.Join(parts, ",")+",", ","+name+",") {

@@ -12,6 +12,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/testenv/chaos/ledger"
 	"github.com/temporal-codemode/codemode/testenv/server"
@@ -78,6 +79,8 @@ func playWorker(ctx context.Context) error {
 		Connectors: []connectors.Connector{shopConnector(), depot},
 		Rules:      map[string][]connectors.Rule{"depot": depotRules},
 		Limits:     signals.Limits{HistoryEvents: events},
+		// One for all, so that passes leave it to others while they wait: a killed child has runtimes of many.
+		Sandbox: child.Options{Children: 1},
 	})
 	if err != nil {
 		return err

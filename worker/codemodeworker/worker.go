@@ -162,6 +162,9 @@ func (o *Options) tune(w *worker.Options) {
 		w.MaxHeartbeatThrottleInterval = heartbeatEvery
 	}
 	w.Interceptors = append(slices.Clip(w.Interceptors), workflows.Interceptor())
+	if w.MaxConcurrentActivityExecutionSize == 0 && w.Tuner == nil {
+		w.MaxConcurrentActivityExecutionSize = activitySlots
+	}
 }
 
 func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {
@@ -180,6 +183,9 @@ func localPass(o Options) time.Duration {
 	}
 	return o.LocalPass
 }
+
+// activitySlots is how many passes and calls run at once: most of them only wait, which takes half a megabyte at most.
+const activitySlots = 10_000
 
 // heartbeatEvery is how often a long call or pass asks the server whether it is still wanted: cancelling takes as long.
 const heartbeatEvery = 3 * time.Second
