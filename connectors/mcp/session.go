@@ -116,6 +116,9 @@ func (s *session) request(ctx context.Context, method string, params map[string]
 	switch {
 	case err != nil && note.tooLarge.Load(),
 		err == nil && response.Error != nil && response.Error.Code == answerTooLarge:
+		if s.child != nil && s.child.flood.Load() { // nothing more is read of it: the next call wants another server
+			s.drop()
+		}
 		return nil, &tooLargeError{s.maxAnswer}
 	case err != nil:
 		late := out.withdraw()

@@ -221,7 +221,7 @@ func TestRequiredEncryption(t *testing.T) {
 	plain, err := converter.GetDefaultDataConverter().ToPayload(map[string]any{"seqs": []int{0}})
 	require.NoError(t, err)
 	var back any
-	require.ErrorContains(t, strict.FromPayload(plain, &back), "a payload is not encrypted, and encryption is required")
+	require.ErrorContains(t, strict.FromPayload(plain, &back), "a payload came in clear, and encryption is required")
 	compressed, err := NewConverter()
 	require.NoError(t, err)
 	large, err := compressed.ToPayload(strings.Repeat("x", 300_000))
