@@ -11,8 +11,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded, calls that nobody has
-// begun are not made. It answers false where it had ended before.
+// Cancel asks an execution to end and waits until it has: calls that run are awaited and recorded, calls that nobody
+// has begun are not made. It answers false where it had ended before.
 func (c *Client) Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error) {
 	if open, err := c.open(ctx, id); err != nil || !open {
 		return false, err // the server takes a request to cancel what is closed
@@ -23,7 +23,8 @@ func (c *Client) Cancel(ctx context.Context, id string, by signals.Cancellation)
 	}
 	_, err = c.temporal.WorkflowService().RequestCancelWorkflowExecution(ctx,
 		&workflowservice.RequestCancelWorkflowExecutionRequest{
-			Namespace: space, Identity: signals.Cut(cmp.Or(by.AssertedBy, by.By), 256), Reason: signals.Cut(by.Reason, 1000),
+			Namespace: space, Identity: signals.Cut(cmp.Or(by.AssertedBy, by.By), 256),
+			Reason:            signals.Cut(by.Reason, 1000),
 			WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: signals.WorkflowID(c.runtime, id)},
 		})
 	if err != nil {

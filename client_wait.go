@@ -13,9 +13,9 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// A run takes 2,000 updates in all, and decisions need them. So a look is a query, and all who wait for the outcome after
-// a pass share one update: the server knows it by its id, and tells each of them when it is done, however many they are
-// and however long it takes.
+// A run takes 2,000 updates in all, and decisions need them. So a look is a query, and all who wait for the outcome
+// after a pass share one update: the server knows it by its id, and tells each of them when it is done, however many
+// they are and however long it takes.
 
 // Wait answers with the next outcome after a pass; 0 asks for any.
 func (c *Client) Wait(ctx context.Context, id string, after int) (signals.Outcome, error) {

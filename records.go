@@ -131,7 +131,8 @@ func (c *Client) overlay(ctx context.Context, r *signals.Record) {
 	for i := range r.Log {
 		if now, ok := open[r.Log[i].Seq]; ok {
 			call := &r.Log[i]
-			call.State, call.Ended, call.SettledAt, call.Error, call.ErrorName = now.State, now.Ended, now.SettledAt, now.Error, now.ErrorName
+			call.State, call.Ended, call.SettledAt = now.State, now.Ended, now.SettledAt
+			call.Error, call.ErrorName = now.Error, now.ErrorName
 			call.DecidedBy, call.AssertedBy, call.DecidedAt, call.Note, call.Attempts = now.DecidedBy, now.AssertedBy,
 				now.DecidedAt, now.Note, now.Attempts
 			call.Decisions = now.Decisions

@@ -7,7 +7,7 @@ import (
 
 // A run of a workflow cannot grow for ever, an execution may. Before a limit of history its run continues as new: the
 // workflow's own state goes with the next run's input (Carried), and the log is read from the run before by the next
-// one's first activities, whose results hold it from then on (CarriedLog). So nothing needs the earlier runs afterwards.
+// one's first activities, whose results hold it from then on (CarriedLog). So nothing needs earlier runs afterwards.
 
 // CarryActivity answers with one part of the log of the run before.
 const CarryActivity = "codemode.Carry"
@@ -117,8 +117,8 @@ func (l *Log) Carry() []CarriedLog {
 	}
 	c.room(logs)
 	end := c.last()
-	end.Nonce, end.Passes, end.Pinned, end.Logs, end.Lines, end.HookErrors = l.Nonce, l.Passes, l.Pinned, l.Logs, l.lines,
-		l.HookErrors
+	end.Nonce, end.Passes, end.Pinned = l.Nonce, l.Passes, l.Pinned
+	end.Logs, end.Lines, end.HookErrors = l.Logs, l.lines, l.HookErrors
 	for i := range c.parts {
 		c.parts[i].Part, c.parts[i].Parts = i, len(c.parts)
 	}
@@ -214,8 +214,8 @@ func (l *Log) Restore(part CarriedLog) {
 		l.edit(seq, args)
 	}
 	if part.Part == part.Parts-1 {
-		l.Nonce, l.Passes, l.Pinned, l.Logs, l.lines, l.HookErrors = part.Nonce, part.Passes, part.Pinned, part.Logs,
-			part.Lines, part.HookErrors
+		l.Nonce, l.Passes, l.Pinned = part.Nonce, part.Passes, part.Pinned
+		l.Logs, l.lines, l.HookErrors = part.Logs, part.Lines, part.HookErrors
 	}
 }
 

@@ -162,8 +162,8 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 	return seqs
 }
 
-// approveRemembered approves a call whose method was approved for the rest of the execution: it is ready where the newest
-// pass has just issued it, and decided where another pass has to follow.
+// approveRemembered approves a call whose method was approved for the rest of the execution: it is ready where the
+// newest pass has just issued it, and decided where another pass has to follow.
 func (e *execution) approveRemembered(c *call, next phase, now int64) bool {
 	d, ok := e.always[c.name()]
 	if !ok || c.phase != asking || c.approvalsNeeded > 1 {

@@ -18,7 +18,8 @@ import (
 // isFull reports whether the run should continue as new at its next point of rest.
 func (e *execution) isFull(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	return e.since(inOrder) && e.pinned != nil && !e.stays && (info.GetCurrentHistoryLength() > e.limits.HistoryEvents ||
+	may := e.since(inOrder) && e.pinned != nil && !e.stays
+	return may && (info.GetCurrentHistoryLength() > e.limits.HistoryEvents ||
 		info.GetCurrentHistorySize() > e.carriedBytes+e.limits.HistoryBytes || e.updates > maxUpdates)
 }
 
@@ -57,7 +58,8 @@ func (e *execution) state(ctx workflow.Context) *signals.Carried {
 		Run: e.runs + 1, From: info.WorkflowExecution.RunID, StartedAt: e.startedAt, Passes: e.passes, Nonce: e.nonce,
 		Pinned: e.pinnedAnew(), Inline: e.inline, Gated: e.gated, Effects: e.effects, DecisionBytes: e.decisionBytes,
 		Always: e.always, Timers: e.timers, More: e.nextPassNow, Partial: e.partial,
-		Undoable: e.undoable(), Paused: e.status == signals.Paused, PassEndTold: e.passEndTold, Attributes: e.attributes, Shown: e.shown, Largest: e.largest,
+		Undoable: e.undoable(), Paused: e.status == signals.Paused, PassEndTold: e.passEndTold,
+		Attributes: e.attributes, Shown: e.shown, Largest: e.largest,
 	}
 	for _, g := range append(e.decisions, e.settled...) {
 		s.Given = append(s.Given, g.Reference())
@@ -81,13 +83,13 @@ func (c *call) carried() signals.CarriedCall {
 	return signals.CarriedCall{
 		Blocked: signals.Blocked{
 			Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Class: c.rec.Class,
-			Approval: c.rec.RequiresApproval, Position: c.rec.Position, TimeoutMs: c.timeout.Milliseconds(), Queue: c.queue,
-			Revertable: c.rec.Revertable, Approvals: c.approvalsNeeded, Client: c.client, AskUnknown: c.askUnknown,
-			Retry: &c.retry,
+			Approval: c.rec.RequiresApproval, Position: c.rec.Position, TimeoutMs: c.timeout.Milliseconds(),
+			Queue: c.queue, Revertable: c.rec.Revertable, Approvals: c.approvalsNeeded, Client: c.client,
+			AskUnknown: c.askUnknown, Retry: &c.retry,
 		},
 		ArgsDigest: c.rec.ArgsDigest, Phase: string(c.phase), RequestedAt: c.requestedAt, EditedArgs: c.editedArgs,
-		Refused: c.refused, Scheduled: c.scheduled, Approvers: c.approvers, Approved: c.approved, Resolution: c.resolution,
-		Interrupted: c.interrupted, Retried: c.retried, Decisions: c.rec.Decisions,
+		Refused: c.refused, Scheduled: c.scheduled, Approvers: c.approvers, Approved: c.approved,
+		Resolution: c.resolution, Interrupted: c.interrupted, Retried: c.retried, Decisions: c.rec.Decisions,
 	}
 }
 
@@ -149,8 +151,8 @@ func (e *execution) takeLog(ctx workflow.Context) {
 			return
 		}
 		if parts = log.Parts; part == 0 && log.Bytes > e.limits.LogBytes {
-			e.exceed("The log of this execution takes %d bytes, more than its limit of %d (limits.logBytes).", log.Bytes,
-				e.limits.LogBytes)
+			e.exceed("The log of this execution takes %d bytes, more than its limit of %d (limits.logBytes).",
+				log.Bytes, e.limits.LogBytes)
 			return
 		}
 		for _, b := range log.Blocked {

@@ -41,8 +41,8 @@ func (e *execution) decide(ctx workflow.Context, m signals.Message) signals.Verd
 	return v
 }
 
-// judgeAll finds what a message would do, or says why it does not apply. It changes nothing, so that updates are refused
-// before they are in history.
+// judgeAll finds what a message would do, or says why it does not apply. It changes nothing, so that updates are
+// refused before they are in history.
 func (e *execution) judgeAll(ctx workflow.Context, m signals.Message) ([]act, string) {
 	if err := m.Check(); err != nil {
 		return nil, err.Error()

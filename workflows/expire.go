@@ -14,7 +14,8 @@ func (e *execution) expire(ctx workflow.Context, x signals.Expire) signals.Verdi
 		return e.refuse(refusal)
 	}
 	d := signals.Decision{Kind: signals.SignalExpire, Note: "expired", At: workflow.Now(ctx).UnixMilli()}
-	e.stop(&ending{status: signals.Rejected, message: signals.ExecutionExpired, pending: signals.CallExpired, decision: &d})
+	e.stop(&ending{status: signals.Rejected, message: signals.ExecutionExpired, pending: signals.CallExpired,
+		decision: &d})
 	return e.accept(nil)
 }
 

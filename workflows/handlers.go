@@ -15,7 +15,8 @@ import (
 // handle sets up signals, updates and queries. Each decision comes as a signal and as an update of the same name.
 func (e *execution) handle(ctx workflow.Context) error {
 	return errors.Join(
-		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape, decisionRequest[signals.Approve](e)),
+		handle(ctx, e, signals.SignalApprove, "Let pending calls run. "+approveShape,
+			decisionRequest[signals.Approve](e)),
 		handle(ctx, e, signals.SignalReject, "Refuse a pending call and end the execution. "+rejectShape,
 			decisionRequest[signals.Reject](e)),
 		handle(ctx, e, signals.SignalRetry, "Make a call again whose outcome is unknown. "+retryShape,

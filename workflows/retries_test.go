@@ -49,8 +49,8 @@ func TestRepeatedCallsEndWithTheBudgets(t *testing.T) {
 			r.call = func(signals.CallInput, int) (json.RawMessage, error) { return nil, asks(kind, 2*time.Second) }
 			began := r.env.Now()
 			result := r.run()
-			require.Contains(t, result.Error, "This execution reached its time limit of 1m0s (limits.runTime). Nothing that it did "+
-				"has taken effect.")
+			require.Contains(t, result.Error, "This execution reached its time limit of 1m0s (limits.runTime). "+
+				"Nothing that it did has taken effect.")
 			require.Less(t, r.env.Now().Sub(began), 2*time.Minute)
 		})
 	}

@@ -145,7 +145,8 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 	}
 	switch d.Action {
 	case actionCancel:
-		done, err := r.Client.Cancel(ctx, d.Execution, signals.Cancellation{By: by, AssertedBy: asserted, Reason: d.Note})
+		done, err := r.Client.Cancel(ctx, d.Execution,
+			signals.Cancellation{By: by, AssertedBy: asserted, Reason: d.Note})
 		return refusal(done, "The execution has ended already.", err)
 	case actionRollback:
 		undone, err := r.Client.Rollback(ctx, d.Execution, signals.Rollback{By: by, AssertedBy: asserted, Note: d.Note})

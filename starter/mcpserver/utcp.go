@@ -188,7 +188,8 @@ func (d *door) abandon(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if durable, ok := d.Runtime.(Durable); ok {
-		_, _ = durable.Cancel(ctx, id, signals.Cancellation{}) // an execution that cannot be reached now ends by its own limits
+		// An execution that cannot be reached now ends by its own limits.
+		_, _ = durable.Cancel(ctx, id, signals.Cancellation{})
 	}
 }
 

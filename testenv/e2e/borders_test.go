@@ -82,7 +82,8 @@ func TestDecisionsApplyInTheOrderOfHistory(t *testing.T) {
 func TestSignalsAreReadStrictly(t *testing.T) {
 	zero := 0
 	_, r := signalled(t, `return await Promise.all([lab.ask({name: 'x'}), lab.ask({name: 'y'})])`,
-		sent{signals.SignalApprove, map[string]any{"seq": 0}}, sent{signals.SignalApprove, map[string]any{"seqs": []int{}}},
+		sent{signals.SignalApprove, map[string]any{"seq": 0}},
+		sent{signals.SignalApprove, map[string]any{"seqs": []int{}}},
 		sent{signals.SignalApprove, map[string]any{"seqs": []int{0}, "args": nil}},
 		sent{signals.SignalReject, signals.Reject{Seq: &zero, By: "ada"}})
 	require.Equal(t, signals.Rejected, r.Status)
@@ -98,7 +99,9 @@ func TestUpdatesThatRunOut(t *testing.T) {
 	t.Cleanup(b.temporal.Close)
 	b.client = b.clientFor(b.temporal)
 	b.worker()
-	o := b.run(`const all = []; for (let i = 0; i < 30; i++) all.push(await lab.ask({name: String(i)})); return all.length`)
+	o := b.run(`const all = [];
+for (let i = 0; i < 30; i++) all.push(await lab.ask({name: String(i)}));
+return all.length`)
 	for range 200 {
 		again := b.wait(o.ExecutionID)
 		require.Equal(t, signals.Paused, again.Status, again.Error)
@@ -162,14 +165,18 @@ func large() connectors.Connector {
 
 // No run is ended by the server for what its calls answer.
 func TestLargeResultsOfManyCalls(t *testing.T) {
-	for name, c := range map[string]struct{ calls, size int }{"20 of 1 MB": {20, 1_000_000}, "300 of 100 KB": {300, 100_000}} {
+	for name, c := range map[string]struct{ calls, size int }{
+		"20 of 1 MB": {20, 1_000_000}, "300 of 100 KB": {300, 100_000},
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := setUp(t)
 			b.options.Connectors = append(b.options.Connectors, large())
 			b.worker()
-			o := b.runLong(fmt.Sprintf(`const all = await Promise.all(Array.from({length: %d}, () => large.make({size: %d - 20})));
+			o := b.runLong(fmt.Sprintf(`const all = await Promise.all(Array.from({length: %d},
+	() => large.make({size: %d - 20})));
 return all.length`, c.calls, c.size))
-			require.Equal(t, signals.Completed, o.Status, o.Error) // the server itself closes a task that waits for much
+			// The server itself closes a workflow task while it waits with many events.
+			require.Equal(t, signals.Completed, o.Status, o.Error)
 			require.JSONEq(t, fmt.Sprint(c.calls), string(o.Result))
 		})
 	}

@@ -60,7 +60,8 @@ func TestApprovalAfterManyRuns(t *testing.T) {
 	b := setUp(t)
 	b.options.Limits.HistoryEvents = 30
 	w := b.worker()
-	id := b.start(manyWrites + `const later = await Promise.all([lab.ask({name: 'a'}), lab.ask({name: 'b'})]); return [all.length, ...later]`)
+	id := b.start(manyWrites + `const later = await Promise.all([lab.ask({name: 'a'}), lab.ask({name: 'b'})]);
+return [all.length, ...later]`)
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() { require.Equal(t, signals.Paused, b.wait(id).Status) })
@@ -87,7 +88,8 @@ func TestEditedArgumentsAreCarried(t *testing.T) {
 	b.worker()
 	o := b.run(`const first = await lab.make_asking({name: 'a'}); ` + manyWrites + `return first`)
 	require.Equal(t, signals.Paused, o.Status, o.Error)
-	b.completed(`"edited"`, b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, Args: []byte(`{"name":"edited"}`)}))
+	edited := signals.Approve{Seqs: []int{0}, Args: []byte(`{"name":"edited"}`)}
+	b.completed(`"edited"`, b.approve(o.ExecutionID, edited))
 	require.JSONEq(t, `{"name":"edited"}`, string(b.show(o.ExecutionID).Log[0].EditedArgs))
 	b.rollback(o.ExecutionID)
 	require.Contains(t, b.undone(), "edited")

@@ -79,7 +79,8 @@ func TestBudgetsEndInAClearError(t *testing.T) {
 	b.worker()
 	o := b.runLong(`for (;;) await lab.big({size: 500000})`)
 	require.Equal(t, signals.Failed, o.Status)
-	require.Regexp(t, `^The log of this execution takes \d+ bytes, more than its limit of 4194304 \(limits\.logBytes\)\. `+
+	require.Regexp(t, `^The log of this execution takes \d+ bytes, more than its limit of 4194304 `+
+		`\(limits\.logBytes\)\. `+
 		`Nothing that it did has taken effect\. Do less in one execution: `, o.Error)
 	b.healthy(o.ExecutionID)
 }
