@@ -17,6 +17,7 @@ func (r *reader) limits(key string, n *yaml.Node, l *Limits) {
 		"pausedTTL":     millis(&l.PausedTTLMs),
 		"runTime":       millis(&l.RunTimeMs),
 		"memory":        func(key string, n *yaml.Node) { l.Memory = r.size(key, n) },
+		"logBytes":      func(key string, n *yaml.Node) { l.LogBytes = int(r.size(key, n)) },
 		"historyBytes":  func(key string, n *yaml.Node) { l.HistoryBytes = int(r.size(key, n)) },
 		"inlineCalls":   count(&l.InlineCalls),
 		"gatedCalls":    count(&l.GatedCalls),
