@@ -133,6 +133,7 @@ func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (s
 		case err != nil || result.End != sandbox.Left:
 			return result, err
 		default:
+			killed = 0 // it got somewhere
 			if err := s.wait(); err != nil {
 				return sandbox.Result{}, err
 			}
@@ -195,7 +196,7 @@ func (x *Pool) quiet() bool {
 	return now-x.crowded.Load() > int64(time.Second)
 }
 
-// maxKilled is how many children of one pass may be killed from outside before the pass counts as failed.
+// maxKilled is how many children may be killed from outside, one after the other, before the pass in them has failed.
 const maxKilled = 5
 
 // tellAfter is how long a pass waits for a child before it tells.

@@ -333,8 +333,14 @@ func (s *stint) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.Entries = slices.Clone(s.away.entries)
+	recorded := map[int]bool{}
+	for _, e := range r.Entries {
+		recorded[e.ID] = recorded[e.ID] || !e.Timer
+	}
 	for _, c := range s.issued {
-		r.Entries = append(r.Entries, c.entry(s.deadline.UnixMilli()))
+		if !recorded[c.Seq] {
+			r.Entries = append(r.Entries, c.entry(s.deadline.UnixMilli()))
+		}
 	}
 	return r
 }

@@ -236,8 +236,14 @@ func (b *bench) completed(want string, o signals.Outcome) {
 // healthy: no workflow task of the execution failed, and its history replays.
 func (b *bench) healthy(id string) {
 	b.t.Helper()
+	b.healthyWorkflow(signals.WorkflowID(b.runtime, id), "")
+}
+
+// healthyWorkflow is for workflows of all kinds; as names the history that is kept of it.
+func (b *bench) healthyWorkflow(workflowID, as string) {
+	b.t.Helper()
 	var history historypb.History
-	events := shared.client.GetWorkflowHistory(b.context(), signals.WorkflowID(b.runtime, id), "",
+	events := shared.client.GetWorkflowHistory(b.context(), workflowID, "",
 		false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
@@ -248,12 +254,12 @@ func (b *bench) healthy(id string) {
 	replayer, err := workflows.NewReplayer(worker.WorkflowReplayerOptions{DataConverter: b.converter})
 	require.NoError(b.t, err)
 	require.NoError(b.t, replayer.ReplayWorkflowHistory(quiet, &history))
-	b.keep(&history)
+	b.keep(&history, as)
 }
 
 // keep writes a test's history, if it is not large, where CODEMODE_WRITE_HISTORIES says, for the replay tests of
 // package workflows.
-func (b *bench) keep(history *historypb.History) {
+func (b *bench) keep(history *historypb.History, as string) {
 	dir := os.Getenv("CODEMODE_WRITE_HISTORIES")
 	if dir == "" {
 		return
@@ -263,5 +269,5 @@ func (b *bench) keep(history *historypb.History) {
 	if len(text) > 100_000 {
 		return
 	}
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.runtime+".json"), text, 0o644))
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.runtime+as+".json"), text, 0o644))
 }

@@ -52,6 +52,7 @@ func TestRollbackOfAClosedExecution(t *testing.T) {
 	b.worker() // another one, which remembers nothing
 	r := b.rollback(o.ExecutionID)
 	require.Equal(t, signals.RollbackResult{Reverted: []int{3, 2, 0}, Failed: []signals.FailedRevert{}}, r)
+	b.healthyWorkflow(signals.RollbackID(signals.WorkflowID(b.runtime, o.ExecutionID), 1), "-rollback")
 	require.Equal(t, []string{"c", strings.Repeat("b", 10000), "a"}, b.undone())
 	record := b.show(o.ExecutionID)
 	require.Equal(t, signals.RolledBack, record.Status)

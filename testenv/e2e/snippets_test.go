@@ -25,6 +25,7 @@ func TestSnippetPausesAndResumes(t *testing.T) {
 	require.Equal(t, signals.Paused, o.Status, o.Error)
 	require.Len(t, o.Calls, 2, "look-ups are not among the calls")
 
+	b.healthyWorkflow(signals.SnippetWorkflowID(b.runtime, "asks first"), "-snippet")
 	require.NoError(t, b.client.DeleteSnippet(b.context(), "asks first"))
 	b.signal(first, syscall.SIGKILL)
 	b.process("second")
