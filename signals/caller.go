@@ -72,6 +72,24 @@ func checkShort(what, text string) error {
 	return nil
 }
 
+// String says all that is known in one line, claims as such: "started by svc (authenticated), on behalf of ada,
+// conversation c1, team=billing".
+func (c Caller) String() string {
+	var parts []string
+	add := func(before, text, after string) {
+		if text != "" {
+			parts = append(parts, before+text+after)
+		}
+	}
+	add("started by ", c.StartedAs, " (authenticated)")
+	if c.StartedBy != c.StartedAs {
+		add("started by ", c.StartedBy, " (a claim)")
+	}
+	add("on behalf of ", c.OnBehalfOf, "")
+	add("conversation ", c.Conversation, "")
+	return strings.Join(append(parts, c.LabelList()...), ", ")
+}
+
 // LabelList is the labels as the search attribute holds them, sorted: "team=billing".
 func (c Caller) LabelList() []string {
 	var list []string
