@@ -2,8 +2,10 @@ package signals
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -72,22 +74,23 @@ func checkShort(what, text string) error {
 	return nil
 }
 
-// String says all that is known in one line, claims as such: "started by svc (authenticated), on behalf of ada,
-// conversation c1, team=billing".
+// String says all that is known in one line, in quotes, so that no claim reads like more: started by "svc"
+// (authenticated), on behalf of "ada", conversation "c1", label team="billing".
 func (c Caller) String() string {
 	var parts []string
 	add := func(before, text, after string) {
 		if text != "" {
-			parts = append(parts, before+text+after)
+			parts = append(parts, before+strconv.Quote(text)+after)
 		}
 	}
 	add("started by ", c.StartedAs, " (authenticated)")
-	if c.StartedBy != c.StartedAs {
-		add("started by ", c.StartedBy, " (a claim)")
-	}
+	add("started by ", c.StartedBy, " (a claim)")
 	add("on behalf of ", c.OnBehalfOf, "")
 	add("conversation ", c.Conversation, "")
-	return strings.Join(append(parts, c.LabelList()...), ", ")
+	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
+		parts = append(parts, "label "+name+"="+strconv.Quote(c.Labels[name]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // LabelList is the labels as the search attribute holds them, sorted: "team=billing".

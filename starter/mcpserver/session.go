@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -55,7 +57,8 @@ func (s *session) caller(ctx context.Context) signals.Caller {
 		who.StartedBy = s.By
 	}
 	if in := server.ClientSessionFromContext(ctx); in != nil && in.SessionID() != "" && in.SessionID() != stdioSession {
-		who.Conversation = "mcp-" + signals.Digest([]byte(in.SessionID()))[:16]
+		sum := sha256.Sum256([]byte(in.SessionID()))
+		who.Conversation = "mcp-" + hex.EncodeToString(sum[:8])
 	}
 	return who
 }
