@@ -82,7 +82,8 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	}
 	defer cancel()
 	value, err := method.Invoke(connectors.Context{
-		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, Caller: h.in.Caller, // a read needs no key
+		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, // a read needs no idempotency key
+		Caller: h.in.Caller,
 	}, c.Args)
 	if err == nil {
 		return sandbox.Settlement{Value: value}

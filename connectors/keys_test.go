@@ -91,7 +91,8 @@ func TestApprovalByArgumentsCannotBeDodgedBySpelling(t *testing.T) {
 			"words.a.N: not a known property, but n is"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, approval, err := underRule(t, c.schema, c.policy).Check(signals.Caller{}, "bank", "pay", json.RawMessage(c.args))
+			_, approval, err := underRule(t, c.schema, c.policy).Check(signals.Caller{}, "bank", "pay",
+				json.RawMessage(c.args))
 			if c.want == "" {
 				require.NoError(t, err)
 				require.False(t, approval)
@@ -111,7 +112,8 @@ func TestKeysWithoutARule(t *testing.T) {
 		Execute:     func(Context, json.RawMessage) (any, error) { return nil, nil }}, Method{Name: "undo",
 		Execute: func(Context, json.RawMessage) (any, error) { return nil, nil }})}, nil)
 	require.NoError(t, err)
-	_, _, err = set.Check(signals.Caller{}, "bank", "pay", json.RawMessage(`{"amount":1,"Amount":2,"words":{"The":1,"the":2}}`))
+	_, _, err = set.Check(signals.Caller{}, "bank", "pay",
+		json.RawMessage(`{"amount":1,"Amount":2,"words":{"The":1,"the":2}}`))
 	require.NoError(t, err)
 	_, _, err = set.Check(signals.Caller{}, "bank", "pay", json.RawMessage(`{"words":[{"the":1,"the":2}]}`))
 	require.ErrorContains(t, err, "words[0].the: given twice")

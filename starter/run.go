@@ -32,7 +32,8 @@ func (c *cli) runVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.ID, "id", "", "`id` of the execution, so that it is started once only")
 	cmd.Flags().StringVar(&f.Purpose, "purpose", "", "one `line` about what the program is for")
 	cmd.Flags().StringVar(&f.StartedBy, "by", c.user, "`name` of who starts it, for the record")
-	cmd.Flags().StringVar(&f.OnBehalfOf, "on-behalf-of", "", "`name` of for whom it is started, if that is somebody else")
+	cmd.Flags().StringVar(&f.OnBehalfOf, "on-behalf-of", "",
+		"`name` of for whom it is started, if that is somebody else")
 	cmd.Flags().StringVar(&f.Conversation, "conversation", "", "`name` of the conversation that it belongs to")
 	cmd.Flags().Var((*labels)(&f.Labels), "label", "a label `name=value` to find it by; give it once for each")
 	cmd.Flags().BoolVar(&f.NoWait, "no-wait", false, "print the id and do not wait")

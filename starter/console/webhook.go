@@ -131,7 +131,7 @@ func (c *Console) notice(item codemode.InboxItem, now time.Time) notice {
 	n.Text = signals.Visible(fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method,
 		signals.Summary(item.Current(), 300)))
 	if !item.Caller.IsZero() {
-		n.Text += "\n" + signals.Visible(item.Caller.String())
+		n.Text += ", " + signals.Visible(item.Caller.String())
 	}
 	if c.base != nil {
 		n.URL = c.base.String() + executionLink(item.Runtime, item.ExecutionID)

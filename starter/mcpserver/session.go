@@ -49,8 +49,8 @@ func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *sessio
 // maxClientName bounds what a client calls itself in records.
 const maxClientName = 64
 
-// caller is who starts an execution: whom the token says, else a claim. The session, where the transport has one, stands
-// for the conversation, by a digest: whoever knows its id could take part in it.
+// caller is who starts an execution: whom the token says, else a claim. The session, where the transport has one,
+// stands for the conversation, by a digest: whoever knows its id could take part in it.
 func (s *session) caller(ctx context.Context) signals.Caller {
 	who := signals.Caller{StartedAs: s.owner}
 	if s.owner == "" {

@@ -55,7 +55,8 @@ func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool)
 	}
 	ast, issues := env.Compile(text.value)
 	if issues.Err() != nil {
-		r.reject(n, text, "%s is not a CEL expression: %s%s", key, celIssues(issues), callerHint(env, text.value, revert))
+		r.reject(n, text, "%s is not a CEL expression: %s%s", key, celIssues(issues),
+			callerHint(env, text.value, revert))
 		return nil
 	}
 	if out := ast.OutputType(); !revert && !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
@@ -79,8 +80,9 @@ func memberNames(parsed *celast.AST) (names []string) {
 				names = append(names, e.AsSelect().FieldName())
 			}
 		case celast.CallKind:
-			if slices.Contains(lookups, e.AsCall().FunctionName()) && !slices.ContainsFunc(e.AsCall().Args(), ofCaller) {
-				names = append(names, literalTexts(e.AsCall().Args())...)
+			args := e.AsCall().Args()
+			if slices.Contains(lookups, e.AsCall().FunctionName()) && !slices.ContainsFunc(args, ofCaller) {
+				names = append(names, literalTexts(args)...)
 			}
 		}
 		return false
@@ -114,8 +116,8 @@ func celIssues(issues *cel.Issues) string {
 
 type approvalFor = func(signals.Caller, json.RawMessage) (bool, error)
 
-// predicate makes the decision of an approval by arguments and by who started the execution. Whatever does not give a plain answer is an error, and the
-// call is refused.
+// predicate makes the decision of an approval by arguments and by who started the execution. Whatever does not give a
+// plain answer is an error, and the call is refused.
 func (r *reader) predicate(key string, n *yaml.Node, text configText) (decide approvalFor, names []string) {
 	x := r.compile(key, n, text, false)
 	if x == nil {
