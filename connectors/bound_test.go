@@ -120,8 +120,8 @@ func TestNeedsApproval(t *testing.T) {
 		{name: "broken arguments ask a person", method: Method{ApprovalFor: over100}, args: `{`, want: true,
 			failure: "not valid JSON"},
 		{name: "a panic asks a person",
-			method: Method{ApprovalFor: func(signals.Caller, json.RawMessage) (bool, error) { panic("oh no") }},
-			want:   true,
+			method:  Method{ApprovalFor: func(signals.Caller, json.RawMessage) (bool, error) { panic("oh no") }},
+			want:    true,
 			failure: "panic in c.m: oh no"},
 	} {
 		c.method.Execute = nothing

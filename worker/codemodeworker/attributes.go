@@ -18,7 +18,11 @@ import (
 // EnsureSearchAttributes registers CodemodeRuntime and CodemodeStatus where that is allowed. An error means that the
 // server does not have them: executions work all the same, lists are slower.
 func EnsureSearchAttributes(ctx context.Context, c client.Client) error {
-	return register(ctx, c, map[string]enums.IndexedValueType{
+	space, err := namespace.Of(c)
+	if err != nil {
+		return err
+	}
+	return register(ctx, c, space, map[string]enums.IndexedValueType{
 		signals.AttributeRuntime: enums.INDEXED_VALUE_TYPE_KEYWORD,
 		signals.AttributeStatus:  enums.INDEXED_VALUE_TYPE_KEYWORD,
 	})
@@ -27,17 +31,17 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client) error {
 // EnsureLabels registers CodemodeLabels, for clients that have IndexLabels. An error means that the server does not
 // have it: lists by label read records.
 func EnsureLabels(ctx context.Context, c client.Client) error {
-	return register(ctx, c, map[string]enums.IndexedValueType{
+	space, err := namespace.Of(c)
+	if err != nil {
+		return err
+	}
+	return register(ctx, c, space, map[string]enums.IndexedValueType{
 		signals.AttributeLabels: enums.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 	})
 }
 
 // register adds those of the wanted search attributes that the server does not have.
-func register(ctx context.Context, c client.Client, wanted map[string]enums.IndexedValueType) error {
-	space, err := namespace.Of(c)
-	if err != nil {
-		return err
-	}
+func register(ctx context.Context, c client.Client, space string, wanted map[string]enums.IndexedValueType) error {
 	known, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: space})
 	for name := range known.GetCustomAttributes() {

@@ -63,3 +63,13 @@ func TestRulesWithoutCallerDoNotLookAtIt(t *testing.T) {
 	require.False(t, r.compile("x", nil, configText{value: `args.caller.startedBy == "x"`}, false).caller)
 	require.True(t, r.compile("x", nil, configText{value: `caller.startedBy == "x"`}, false).caller)
 }
+
+func TestIndexLabelsAreAskedFor(t *testing.T) {
+	for text, want := range map[string]bool{"{}": false, "indexLabels: true": true} {
+		config, err := load(t, text)
+		require.NoError(t, err)
+		options, err := config.Options()
+		require.NoError(t, err)
+		require.Equal(t, want, options.IndexLabels)
+	}
+}
