@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ type ClientOptions struct {
 	// some ten milliseconds for a thousand: Outcome.CallsOmitted says so then, Show has them. The outcome of an
 	// execution that had ended before it was asked for comes from history, calls and all.
 	OmitCalls bool
+	// IndexLabels sets the search attribute CodemodeLabels of what is started, and lists by it. It has to be there: a
+	// worker registers it that is asked to.
+	IndexLabels bool
 }
 
 // Client starts executions of one runtime, decides what they wait for, and reads their records.
@@ -49,6 +53,7 @@ type Client struct {
 
 	maxExecutions *int
 	omitCalls     bool
+	indexLabels   bool
 	patience      time.Duration // answerWithin
 }
 
@@ -65,7 +70,7 @@ func NewClient(c client.Client, o ClientOptions) (*Client, error) {
 	}
 	return &Client{
 		temporal: c, runtime: o.Runtime, dc: payload.Reader(o.DataConverter), shape: o.TransformResult, log: o.Logger,
-		maxExecutions: o.MaxExecutions, omitCalls: o.OmitCalls, patience: answerWithin,
+		maxExecutions: o.MaxExecutions, omitCalls: o.OmitCalls, indexLabels: o.IndexLabels, patience: answerWithin,
 	}, nil
 }
 
@@ -133,11 +138,48 @@ func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflo
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		StaticSummary:            words.OneLine(signals.Cut(summary, 200)),
-		StaticDetails:            words.Fenced("ts", signals.Cut(code, 10_000)),
-		TypedSearchAttributes: temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
-		),
+		StaticDetails:            details(code, o.Caller),
+		TypedSearchAttributes:    c.attributes(o.Caller),
 	}
+}
+
+// details is what the Web UI shows about an execution: who started it, and the program.
+func details(code string, caller signals.Caller) string {
+	program := words.Fenced("ts", signals.Cut(code, 10_000))
+	if caller.IsZero() {
+		return program
+	}
+	return words.OneLine(signals.Cut(caller.String(), 2000)) + "\n\n" + program
+}
+
+func (c *Client) attributes(caller signals.Caller) temporal.SearchAttributes {
+	set := []temporal.SearchAttributeUpdate{
+		temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
+	}
+	labels := slices.DeleteFunc(caller.LabelList(), func(label string) bool { return len(label) > maxIndexed })
+	if c.indexLabels && len(labels) > 0 {
+		set = append(set, labelsKey.ValueSet(labels))
+	}
+	return temporal.NewSearchAttributes(set...)
+}
+
+var labelsKey = temporal.NewSearchAttributeKeyKeywordList(signals.AttributeLabels)
+
+// maxIndexed is how many bytes of a keyword a server's index takes.
+const maxIndexed = 255
+
+// withKnown starts with fewer and fewer search attributes until the server knows them all.
+func (c *Client) withKnown(o *client.StartWorkflowOptions, start func() error) error {
+	err := start()
+	for rpcerr.UnknownSearchAttribute(err) && o.TypedSearchAttributes.Size() > 0 {
+		if o.TypedSearchAttributes.ContainsKey(labelsKey) {
+			o.TypedSearchAttributes = c.attributes(signals.Caller{})
+		} else {
+			o.TypedSearchAttributes = temporal.SearchAttributes{}
+		}
+		err = start()
+	}
+	return err
 }
 
 // firstLine is the first line of a program that says something.
@@ -153,11 +195,10 @@ func firstLine(code string) string {
 
 func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, in converter.RawValue,
 	id string) (signals.Outcome, error) {
-	_, err := c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
-	if rpcerr.UnknownSearchAttribute(err) {
-		o.TypedSearchAttributes = temporal.SearchAttributes{}
-		_, err = c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
-	}
+	err := c.withKnown(&o, func() error {
+		_, err := c.temporal.ExecuteWorkflow(ctx, o, signals.ExecutionWorkflow, in)
+		return err
+	})
 	if rpcerr.AlreadyStarted(err) {
 		return c.closedOutcome(ctx, id)
 	}
@@ -169,11 +210,11 @@ func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions
 	id string) (signals.Outcome, error) {
 	guarded, stop := c.guard(ctx, id)
 	defer stop()
-	out, err := c.updateWithStart(guarded, o, in)
-	if rpcerr.UnknownSearchAttribute(err) {
-		o.TypedSearchAttributes = temporal.SearchAttributes{}
+	var out signals.Outcome
+	err := c.withKnown(&o, func() (err error) {
 		out, err = c.updateWithStart(guarded, o, in)
-	}
+		return err
+	})
 	switch {
 	case rpcerr.AlreadyStarted(err) || rpcerr.NotFound(err):
 		return c.closedOutcome(ctx, id)

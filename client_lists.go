@@ -26,6 +26,8 @@ type ListOptions struct {
 	Status signals.Status
 	// Text keeps those whose id, purpose or program has it, in whatever case.
 	Text string
+	// Labels keeps those that have all of these. Without ClientOptions.IndexLabels records are read to find out.
+	Labels map[string]string
 }
 
 // Executions lists records, newest first, without their logs. Lists may lag a second behind. One that cannot be read,
@@ -34,13 +36,20 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 	if o.Limit == 0 {
 		o.Limit = 20
 	}
+	if err := (signals.Caller{Labels: o.Labels}).Check(); err != nil {
+		return nil, err
+	}
 	rolledBack, err := c.rolledBack(ctx, o.Status)
 	if err != nil {
 		return nil, err
 	}
-	records := []signals.Record{}
+	records, labelled := []signals.Record{}, c.labelled(o.Labels)
 	for _, filter := range startedWithin(time.Now()) {
-		found, err := c.visible(ctx, signals.ExecutionWorkflow, filter)
+		found, err := c.visible(ctx, signals.ExecutionWorkflow, filter+labelled)
+		if rpcerr.UnknownSearchAttribute(err) && labelled != "" {
+			labelled = ""
+			found, err = c.visible(ctx, signals.ExecutionWorkflow, filter)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +71,8 @@ func (c *Client) extend(ctx context.Context, records []signals.Record, found []*
 			return nil, err
 		}
 		for _, r := range shown {
-			if r == nil || o.Status != "" && r.Status != o.Status || !hasText(r, o.Text) {
+			if r == nil || o.Status != "" && r.Status != o.Status || !hasText(r, o.Text) ||
+				!hasLabels(r, o.Labels) {
 				continue
 			}
 			if records = append(records, *r); len(records) == o.Limit {
@@ -111,6 +121,30 @@ func (c *Client) shows(ctx context.Context, executions []*workflow.WorkflowExecu
 		})
 	}
 	return records, group.Wait()
+}
+
+// labelled is the condition of a list by labels, where the server knows them. A label that would have to be escaped is
+// left to the records.
+func (c *Client) labelled(labels map[string]string) string {
+	if !c.indexLabels {
+		return ""
+	}
+	var condition strings.Builder
+	for _, label := range (signals.Caller{Labels: labels}).LabelList() {
+		if len(label) <= maxIndexed && !strings.ContainsAny(label, "'\"\\`") {
+			fmt.Fprintf(&condition, ` AND %s = "%s"`, signals.AttributeLabels, label)
+		}
+	}
+	return condition.String()
+}
+
+func hasLabels(r *signals.Record, labels map[string]string) bool {
+	for name, value := range labels {
+		if known, ok := r.Labels[name]; !ok || known != value {
+			return false
+		}
+	}
+	return true
 }
 
 func hasText(r *signals.Record, text string) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ const atOnce = 8
 // first, each by seq. Closed and unknown executions have nothing pending.
 func (c *Client) Pending(ctx context.Context, id string) ([]signals.PendingAction, error) {
 	if id != "" {
-		w := waiting{}
+		w := waiting{seen: time.Now()} // who started it is not asked for
 		err := c.look(ctx, id, &w)
 		return append([]signals.PendingAction{}, w.actions...), err
 	}
@@ -43,6 +44,8 @@ type InboxItem struct {
 	Runtime string `json:"runtime"`
 	// Purpose is the purpose of the execution, or the first line of its program.
 	Purpose string `json:"purpose,omitempty"`
+	// Caller is who started the execution.
+	Caller signals.Caller `json:"caller,omitzero"`
 }
 
 // Inbox keeps current what waits for a person in a runtime. A refresh is one list request while nothing changes, and
@@ -59,6 +62,7 @@ type waiting struct {
 	events  int64 // in its history when it was looked at; 0 asks for another look
 	seen    time.Time
 	purpose string
+	caller  signals.Caller
 	actions []signals.PendingAction
 }
 
@@ -153,7 +157,8 @@ func (i *Inbox) items(ids []string) []InboxItem {
 			continue
 		}
 		for _, a := range w.actions {
-			items = append(items, InboxItem{PendingAction: a, Runtime: i.client.runtime, Purpose: w.purpose})
+			items = append(items, InboxItem{PendingAction: a, Runtime: i.client.runtime, Purpose: w.purpose,
+				Caller: w.caller})
 		}
 	}
 	return items
@@ -201,8 +206,22 @@ func (c *Client) look(ctx context.Context, id string, w *waiting) error {
 	if err != nil {
 		return err
 	}
-	*w = waiting{events: events, seen: time.Now(), purpose: c.summary(d), actions: actions}
+	caller := w.caller
+	if w.seen.IsZero() {
+		caller = c.callerOf(ctx, id)
+	}
+	*w = waiting{events: events, seen: time.Now(), purpose: c.summary(d), caller: caller, actions: actions}
 	return nil
+}
+
+// callerOf asks the worker who started an execution; nobody where it cannot tell.
+func (c *Client) callerOf(ctx context.Context, id string) signals.Caller {
+	var record signals.Record
+	page := signals.Page{Offset: math.MaxInt32} // none of the calls
+	if err := c.query(ctx, id, signals.QueryState, &record, page); err != nil {
+		c.log.Warn("cannot tell who started an execution", "execution", id, "error", err)
+	}
+	return record.Caller
 }
 
 // summary is the line that the Web UI shows about an execution.

@@ -32,7 +32,7 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return lookup.Admit(c.Method)
 	}
-	method, approval, err := h.Connectors.Check(c.Connector, c.Method, c.Args)
+	method, approval, err := h.Connectors.Check(h.in.Caller, c.Connector, c.Method, c.Args)
 	if err != nil {
 		return sandbox.Refuse(err)
 	}
@@ -83,6 +83,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	defer cancel()
 	value, err := method.Invoke(connectors.Context{
 		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, // a read needs no idempotency key
+		Caller: h.in.Caller,
 	}, c.Args)
 	if err == nil {
 		return sandbox.Settlement{Value: value}
@@ -188,7 +189,7 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput,
 	}
 	value, err := method.Invoke(connectors.Context{
 		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, IdempotencyKey: in.Key, Attempt: attempt(ctx, in),
-		Progress: progress,
+		Progress: progress, Caller: in.Caller,
 	}, in.Args)
 	if err != nil {
 		return nil, a.failure(ctx, in, err)

@@ -108,7 +108,7 @@ func (a *Activities) revert(ctx context.Context, in signals.CallInput, method *c
 		return err
 	}
 	err = method.Undo(connectors.Context{
-		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, Attempt: attempt(ctx, in),
+		Context: ctx, ExecutionID: in.ExecutionID, Seq: in.Seq, Attempt: attempt(ctx, in), Caller: in.Caller,
 		IdempotencyKey: signals.RevertKey(in.ExecutionID, in.Seq, in.Connector, in.Method, args),
 	}, args, result)
 	if err != nil {

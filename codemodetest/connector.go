@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Connector is a connector of canned answers that keeps what it was asked.
@@ -23,6 +24,7 @@ type Call struct {
 	Args           json.RawMessage
 	IdempotencyKey string
 	Attempt        int
+	Caller         signals.Caller
 	// Revert says that the call was undone; Result is then what it had answered.
 	Revert bool
 	Result json.RawMessage
@@ -50,7 +52,7 @@ func (c *Connector) Write(name string, answer any) *connectors.Method {
 	m := c.add(name, connectors.Write, answer)
 	m.Revert = func(ctx connectors.Context, args, result json.RawMessage) error {
 		c.keep(Call{Method: name, Args: args, IdempotencyKey: ctx.IdempotencyKey, Attempt: ctx.Attempt, Revert: true,
-			Result: result})
+			Caller: ctx.Caller, Result: result})
 		return nil
 	}
 	return m
@@ -59,7 +61,8 @@ func (c *Connector) Write(name string, answer any) *connectors.Method {
 func (c *Connector) add(name string, class connectors.Class, answer any) *connectors.Method {
 	m := &connectors.Method{Name: name, Description: "A fake.", Class: class}
 	m.Execute = func(ctx connectors.Context, args json.RawMessage) (any, error) {
-		c.keep(Call{Method: name, Args: args, IdempotencyKey: ctx.IdempotencyKey, Attempt: ctx.Attempt})
+		c.keep(Call{Method: name, Args: args, IdempotencyKey: ctx.IdempotencyKey, Attempt: ctx.Attempt,
+			Caller: ctx.Caller})
 		switch answer := answer.(type) {
 		case Answer:
 			return answer(args)

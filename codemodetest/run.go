@@ -25,6 +25,8 @@ type Options struct {
 	// Options are the worker's; of Worker only the interceptors are used. The executor is engine.InProcess unless one
 	// is given.
 	codemodeworker.Options
+	// Caller is who starts the program.
+	Caller signals.Caller
 	// Decide answers for the people who approve; nil says nothing.
 	Decide Decide
 	// Snippets are what codemode.run finds, by name.
@@ -46,6 +48,9 @@ func Run(t testing.TB, code string, o Options) Result {
 	t.Helper()
 	if o.Executor == nil {
 		o.Executor = &engine.InProcess{}
+	}
+	if err := o.Caller.Check(); err != nil {
+		t.Fatal(err)
 	}
 	plugin, err := codemodeworker.NewPlugin(o.Options)
 	if err != nil {
@@ -77,7 +82,13 @@ func (r *run) setUp(plugin worker.Plugin) {
 		ID: signals.WorkflowID(r.options.Runtime, r.id), TaskQueue: codemodeworker.TaskQueue(r.options.Runtime),
 	})
 	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
+	slots, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{NumWorkflowSlots: 100, NumActivitySlots: 100,
+		NumLocalActivitySlots: 100, NumNexusSlots: 100})
+	if err != nil {
+		r.t.Fatal(err)
+	}
 	r.env.SetWorkerOptions(worker.Options{
+		Tuner:        slots, // the environment configures a worker again and again, and takes numbers but once
 		Plugins:      []worker.Plugin{plugin},
 		Interceptors: append(slices.Clone(r.options.Worker.Interceptors), &lendClient{client: r.events}),
 	})
@@ -86,7 +97,7 @@ func (r *run) setUp(plugin worker.Plugin) {
 func (r *run) execute(code string) Result {
 	r.t.Helper()
 	started := r.env.Now()
-	input := signals.ExecutionInput{Code: code, Runtime: r.options.Runtime}
+	input := signals.ExecutionInput{Code: code, Runtime: r.options.Runtime, Caller: r.options.Caller}
 	r.events.started(started, input)
 	if r.options.Decide != nil {
 		r.env.RegisterDelayedCallback(func() { r.wait(0) }, 0)

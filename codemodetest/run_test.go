@@ -110,3 +110,25 @@ func TestSnippets(t *testing.T) {
 		`const found = (await codemode.search('double')).results.length; return [found, await codemode.run('double', { n: 4 }), await codemode.run('none', {})]`, o)
 	require.JSONEq(t, `[1, 8, {"error": "Snippet \"none\" not found."}]`, string(run.Outcome.Result), run.Outcome.Error)
 }
+
+func TestCallersReachConnectorsAndRules(t *testing.T) {
+	caller := signals.Caller{StartedBy: "bot", OnBehalfOf: "ada@example.com", Labels: map[string]string{"team": "x"}}
+	shop := codemodetest.NewConnector("shop")
+	shop.Read("orders", 1)
+	shop.Write("note", 2)
+	asked := []signals.Caller{}
+	shop.Write("pay", 3).ApprovalFor = func(who signals.Caller, _ json.RawMessage) (bool, error) {
+		asked = append(asked, who)
+		return who.StartedBy != "bot", nil
+	}
+	o := with(shop)
+	o.Caller = caller
+	run := codemodetest.Run(t, `return await shop.orders() + await shop.note() + await shop.pay()`, o)
+	require.Equal(t, "6", string(run.Outcome.Result), run.Outcome.Error)
+	require.Equal(t, caller, run.Record.Caller)
+	require.NotEmpty(t, asked)
+	require.Equal(t, caller, asked[0])
+	for _, c := range shop.Calls() {
+		require.Equal(t, caller, c.Caller, c.Method)
+	}
+}

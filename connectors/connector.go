@@ -35,6 +35,9 @@ type Context struct {
 	// IdempotencyKey is the same in every attempt of one call and differs
 	// between calls. It may be empty for reads.
 	IdempotencyKey string
+	// Caller is who started the execution, for whom and in which conversation, as far as that is known. Of it only
+	// StartedAs was authenticated.
+	Caller signals.Caller
 	// Attempt counts from 1.
 	Attempt int
 	// Progress takes word of how far the call has come, from any goroutine. Nil: nobody listens.
@@ -73,8 +76,9 @@ type Method struct {
 	ClassFrom        string
 	RequiresApproval bool
 	// ApprovalFor decides call by call when set, and RequiresApproval is not
-	// looked at then. It is given plain JSON, "{}" for a call without argument.
-	ApprovalFor func(args json.RawMessage) (bool, error)
+	// looked at then. It is given who started the execution, and the arguments
+	// as plain JSON, "{}" for a call without argument.
+	ApprovalFor func(caller signals.Caller, args json.RawMessage) (bool, error)
 	// Reexecute runs the method anew in each pass instead of replaying its
 	// result. Only a method of class Read without approval may ask for it.
 	Reexecute bool

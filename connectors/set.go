@@ -136,15 +136,17 @@ func (s *Set) Lookup(connector, method string) (*Bound, error) {
 	return nil, &NotFoundError{Connector: connector, Method: method, Near: words.Nearest(method, names)}
 }
 
-// Check looks a call up, checks its arguments, and tells whether it needs a person's approval.
-func (s *Set) Check(connector, method string, args json.RawMessage) (b *Bound, approval bool, err error) {
+// Check looks up a call of an execution that caller started, checks its arguments, and tells whether it needs a
+// person's approval.
+func (s *Set) Check(caller signals.Caller, connector, method string, args json.RawMessage) (b *Bound, approval bool,
+	err error) {
 	if b, err = s.Lookup(connector, method); err != nil {
 		return nil, false, err
 	}
 	if err = b.Validate(args); err != nil {
 		return nil, false, err
 	}
-	approval, err = b.NeedsApproval(args)
+	approval, err = b.NeedsApproval(caller, args)
 	return b, approval, err
 }
 

@@ -2,8 +2,10 @@ package signals
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -70,6 +72,25 @@ func checkShort(what, text string) error {
 		return fmt.Errorf("%s has control characters", what)
 	}
 	return nil
+}
+
+// String says all that is known in one line, in quotes, so that no claim reads like more: started by "svc"
+// (authenticated), on behalf of "ada", conversation "c1", label team="billing".
+func (c Caller) String() string {
+	var parts []string
+	add := func(before, text, after string) {
+		if text != "" {
+			parts = append(parts, before+strconv.Quote(text)+after)
+		}
+	}
+	add("started by ", c.StartedAs, " (authenticated)")
+	add("started by ", c.StartedBy, " (a claim)")
+	add("on behalf of ", c.OnBehalfOf, "")
+	add("conversation ", c.Conversation, "")
+	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
+		parts = append(parts, "label "+name+"="+strconv.Quote(c.Labels[name]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // LabelList is the labels as the search attribute holds them, sorted: "team=billing".

@@ -140,12 +140,16 @@ func (c *cli) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	indexed, err := indexLabels()
+	if err != nil {
+		return nil, err
+	}
 	temporal, err := codemode.Dial(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	cm, err := codemode.NewClient(temporal,
-		codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter})
+		codemode.ClientOptions{Runtime: c.runtime, DataConverter: options.DataConverter, IndexLabels: indexed})
 	if err != nil {
 		temporal.Close()
 		return nil, err

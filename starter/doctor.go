@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,15 +142,20 @@ func (c *connection) checkAttributes(ctx context.Context) check {
 			"lists work without them; ask whoever runs the server whether they are there"
 		return result
 	}
+	kinds := map[string]string{signals.AttributeRuntime: "Keyword", signals.AttributeStatus: "Keyword"}
+	if yes, _ := indexLabels(); yes {
+		kinds[signals.AttributeLabels] = "KeywordList"
+	}
+	names := slices.Sorted(maps.Keys(kinds))
 	var missing, create []string
-	for _, name := range []string{signals.AttributeRuntime, signals.AttributeStatus} {
+	for _, name := range names {
 		if _, ok := known.GetCustomAttributes()[name]; !ok {
 			missing = append(missing, name)
-			create = append(create, "--name "+name+" --type Keyword")
+			create = append(create, "--name "+name+" --type "+kinds[name])
 		}
 	}
 	if len(missing) == 0 {
-		result.OK, result.Detail = true, signals.AttributeRuntime+", "+signals.AttributeStatus
+		result.OK, result.Detail = true, strings.Join(names, ", ")
 		return result
 	}
 	result.Detail = strings.Join(missing, ", ") + " missing: lists are slower"

@@ -62,7 +62,8 @@ func (c *cli) mcpVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
 	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode),
 		"which tools there are: codemode, utcp or direct")
-	cmd.Flags().StringVar(&f.by, "by", c.user, "`name` of who decides at the client, for the record")
+	cmd.Flags().StringVar(&f.by, "by", c.user,
+		"`name` of who starts executions and decides at the client, for the record")
 	cmd.Flags().StringVar(&f.elicit, "elicit", string(mcpserver.ElicitAsk),
 		"whether approvals are asked for at clients that can ask a person: ask or never.\n"+
 			"Nobody can tell whether a person answers there, or software")

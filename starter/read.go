@@ -57,6 +57,7 @@ func (c *cli) listVerb() *cobra.Command {
 		})
 	cmd.Flags().IntVar(&o.Limit, "limit", 20, "list at most this `many`")
 	cmd.Flags().StringVar(&o.Text, "text", "", "only those whose id, purpose or program has this `text`")
+	cmd.Flags().Var((*labels)(&o.Labels), "label", "only those with the label `name=value`; of several, with all")
 	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: "+statusNames())
 	return cmd
 }

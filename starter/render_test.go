@@ -44,6 +44,16 @@ var samples = []signals.Outcome{
 
 const sampleSource = "one\nab\tcd\nthree"
 
+func TestShowSaysWhoStartedAnExecution(t *testing.T) {
+	c, _, _ := testCLI(false)
+	text := rendered(false, func(p *page) {
+		c.showRecord(p, &signals.Record{ID: "e", Caller: signals.Caller{StartedAs: "svc", OnBehalfOf: "ada"}})
+	})
+	require.Contains(t, text, "started by \"svc\" (authenticated), on behalf of \"ada\"\n")
+	text = rendered(false, func(p *page) { c.showRecord(p, &signals.Record{ID: "e"}) })
+	require.NotContains(t, text, "started by")
+}
+
 func TestColours(t *testing.T) {
 	c, _, _ := testCLI(true)
 	want := []string{

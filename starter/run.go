@@ -31,6 +31,11 @@ func (c *cli) runVerb() *cobra.Command {
 		"With --id of an execution that exists already nothing is started: its outcome is the answer."
 	cmd.Flags().StringVar(&f.ID, "id", "", "`id` of the execution, so that it is started once only")
 	cmd.Flags().StringVar(&f.Purpose, "purpose", "", "one `line` about what the program is for")
+	cmd.Flags().StringVar(&f.StartedBy, "by", c.user, "`name` of who starts it, for the record")
+	cmd.Flags().StringVar(&f.OnBehalfOf, "on-behalf-of", "",
+		"`name` of for whom it is started, if that is somebody else")
+	cmd.Flags().StringVar(&f.Conversation, "conversation", "", "`name` of the conversation that it belongs to")
+	cmd.Flags().Var((*labels)(&f.Labels), "label", "a label `name=value` to find it by; give it once for each")
 	cmd.Flags().BoolVar(&f.NoWait, "no-wait", false, "print the id and do not wait")
 	cmd.Flags().DurationVar(&f.timeout, "timeout",
 		0, "wait no longer than this `duration`; the execution goes on (exit 3)")
@@ -56,7 +61,7 @@ func (c *cli) runProgram(ctx context.Context, file string, f runFlags) (answer, 
 	if !existing {
 		f.ID = signals.NewExecutionID(time.Now())
 	}
-	if err := signals.CheckExecutionID(f.ID); err != nil {
+	if err := errors.Join(signals.CheckExecutionID(f.ID), f.Caller.Check()); err != nil {
 		return answer{}, usageError{err}
 	}
 	c.id = f.ID

@@ -245,6 +245,9 @@ func (c *cli) showRecord(p *page, r *signals.Record) {
 	p.headline(r.Status, r.ID)
 	p.styled(dim, "runtime %s · %d passes · started %s · connectors %s\n", r.Runtime, r.Passes,
 		time.UnixMilli(r.CreatedAt).Format(time.DateTime), strings.Join(r.Connectors, ", "))
+	if !r.Caller.IsZero() {
+		p.styled(dim, "%s\n", r.Caller)
+	}
 	if r.Purpose != "" {
 		p.line("%s", r.Purpose)
 	}

@@ -68,8 +68,9 @@ const defaultStartTimeout = time.Minute
 // went away. A call in flight then fails with an [*OutcomeUnknownError].
 //
 // A tool with readOnlyHint is a [Read], else with idempotentHint [Idempotent],
-// else a [Write]. Calls carry the idempotency key and the execution id in _meta
-// as "codemode/idempotencyKey" and "codemode/executionId".
+// else a [Write]. Calls carry the idempotency key, the execution id and who
+// started the execution in _meta as "codemode/idempotencyKey",
+// "codemode/executionId" and "codemode/caller".
 func New(name string, opts Options) connectors.Connector {
 	c := &connector{name: name, opts: opts, redact: redact.New(mcpSecrets(opts), redact.InErrors),
 		stuckLimit: defaultStuckLimit}
@@ -293,6 +294,9 @@ func callMeta(ctx connectors.Context) map[string]any {
 	}
 	if ctx.ExecutionID != "" {
 		meta["codemode/executionId"] = ctx.ExecutionID
+	}
+	if !ctx.Caller.IsZero() {
+		meta["codemode/caller"] = ctx.Caller
 	}
 	return meta
 }

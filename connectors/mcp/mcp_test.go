@@ -26,6 +26,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/connectorstest"
 	"github.com/temporal-codemode/codemode/connectors/internal/redact"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // mcpSet is a set of one MCP connector named mcp, closed at the end of the test.
@@ -138,6 +139,17 @@ func TestMCPCallWithoutKey(t *testing.T) {
 	got, err := b.Invoke(connectors.Context{Context: t.Context()}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, `"none"`, string(got))
+}
+
+func TestMCPCallsSayWhoStartedTheExecution(t *testing.T) {
+	b, err := tracker(t).Lookup("mcp", "meta")
+	require.NoError(t, err)
+	got, err := b.Invoke(connectors.Context{Context: t.Context(), Caller: signals.Caller{
+		StartedBy: "bot", StartedAs: "svc", OnBehalfOf: "ada", Conversation: "c1",
+		Labels: map[string]string{"team": "billing"}}}, nil)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"codemode/caller":{"startedBy":"bot","startedAs":"svc","onBehalfOf":"ada","conversation":"c1",
+		"labels":{"team":"billing"}}}`, string(got))
 }
 
 func TestMCPChildSeesOnlyItsEnvironment(t *testing.T) {

@@ -130,6 +130,9 @@ func (c *Console) notice(item codemode.InboxItem, now time.Time) notice {
 	n := notice{Type: "pending", Timestamp: now.UTC().Format(time.RFC3339), Data: publicItem(item)}
 	n.Text = signals.Visible(fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method,
 		signals.Summary(item.Current(), 300)))
+	if !item.Caller.IsZero() {
+		n.Text += ", " + signals.Visible(item.Caller.String())
+	}
 	if c.base != nil {
 		n.URL = c.base.String() + executionLink(item.Runtime, item.ExecutionID)
 		n.Text += "\n" + n.URL

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -85,6 +89,22 @@ func TestWebhooksAreSignedAndRepeated(t *testing.T) {
 	again := map[string]bool{next(t, taken).id: true, next(t, taken).id: true}
 	require.Equal(t, map[string]bool{first.id: true, second.id: true}, again,
 		"a restart tells again, under the same ids")
+}
+
+func TestWebhooksSayWhoStartedTheExecution(t *testing.T) {
+	server, taken := receiver(t, 0)
+	hook, err := NewWebhook(server.URL, webhookSecret)
+	require.NoError(t, err)
+	f := newFake(1)
+	f.items[0].Caller = signals.Caller{StartedBy: "bot\u202e", Labels: map[string]string{"team": "billing"}}
+	deliver(t, newSite(t, f, Options{Webhook: hook}))
+	var got struct {
+		Text string
+		Data codemode.InboxItem
+	}
+	require.NoError(t, json.Unmarshal([]byte(next(t, taken).body), &got))
+	require.Equal(t, f.items[0].Caller, got.Data.Caller)
+	require.Contains(t, got.Text, `, started by "bot\u202e" (a claim), label team="billing"`)
 }
 
 func TestWebhooksStopWithTheCall(t *testing.T) {

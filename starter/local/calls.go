@@ -20,11 +20,13 @@ type Calls struct {
 	// Connectors are those that Unattended gives.
 	Connectors  *connectors.Set
 	ExecutionID string
+	// Caller is who runs the program.
+	Caller signals.Caller
 }
 
 // Admit looks a call up and checks its arguments.
 func (d Calls) Admit(c sandbox.Call) sandbox.Admission {
-	method, approval, err := d.Connectors.Check(c.Connector, c.Method, c.Args)
+	method, approval, err := d.Connectors.Check(d.Caller, c.Connector, c.Method, c.Args)
 	switch {
 	case err != nil:
 		return sandbox.Refuse(err)
@@ -52,7 +54,7 @@ func (d Calls) Call(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	pause, longest := cmp.Or(method.Retry.Backoff, firstPause), cmp.Or(method.Retry.MaxBackoff, longestPause)
 	for attempt := 1; ; attempt++ {
 		value, err := d.invoke(ctx, method, connectors.Context{
-			ExecutionID: d.ExecutionID, Seq: c.Seq, IdempotencyKey: key, Attempt: attempt,
+			ExecutionID: d.ExecutionID, Seq: c.Seq, IdempotencyKey: key, Attempt: attempt, Caller: d.Caller,
 		}, c.Args)
 		if err == nil {
 			return sandbox.Settlement{Value: value}

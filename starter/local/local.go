@@ -90,14 +90,17 @@ func (r *Runner) Close() error {
 	return err
 }
 
-// Execute runs a program to its end. Of the options only Synchronous counts.
+// Execute runs a program to its end. Of the options only Synchronous and Caller count.
 func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error) {
 	if message := signals.CheckSize("The execution code", code); message != "" {
 		return signals.ErrorOutcome("", message), nil
 	}
+	if err := o.Caller.Check(); err != nil {
+		return signals.Outcome{}, err
+	}
 	now := time.Now()
 	id := signals.NewExecutionID(now)
-	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: r.host(id),
+	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: r.host(id, o.Caller),
 		Ends: now.Add(r.options.Timeout)}}
 	run.Pass = sandbox.Pass{
 		Code: code, Seed: id, Start: now.UnixMilli(), Modules: r.options.Modules, Connectors: r.offered.Names(),
@@ -106,13 +109,13 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	return run.finish(ctx)
 }
 
-func (r *Runner) host(id string) *host {
-	return &host{Calls: Calls{r.offered, id}, Catalogue: r.catalog, Hints: r.options.Hints}
+func (r *Runner) host(id string, caller signals.Caller) *host {
+	return &host{Calls: Calls{r.offered, id, caller}, Catalogue: r.catalog, Hints: r.options.Hints}
 }
 
 // Ask puts a question to the catalogue, as Client.Ask does.
 func (r *Runner) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {
-	return r.host("").Answer(ctx, question)
+	return r.host("", signals.Caller{}).Answer(ctx, question)
 }
 
 // Methods lists what programs can call.

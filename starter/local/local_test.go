@@ -31,7 +31,9 @@ func bank(flaky *int) connectors.Connector {
 	ask.RequiresApproval = true
 	much := connectors.Func("much", "Pays.", connectors.Write,
 		func(_ connectors.Context, a amount) (int, error) { return a.N, nil })
-	much.ApprovalFor = func(args json.RawMessage) (bool, error) { return string(args) == `{"n":100}`, nil }
+	much.ApprovalFor = func(caller signals.Caller, args json.RawMessage) (bool, error) {
+		return string(args) == `{"n":100}` && caller.StartedBy != "treasurer", nil
+	}
 	again := connectors.Func("again", "Works the third time.", connectors.Read,
 		func(c connectors.Context, _ amount) (int, error) {
 			if *flaky++; *flaky < 3 {
@@ -48,6 +50,24 @@ func once(t *testing.T, code string, o local.Options) signals.Outcome {
 	out, err := local.Run(t.Context(), code, o)
 	require.NoError(t, err)
 	return out
+}
+
+func TestCallersOfLocalRuns(t *testing.T) {
+	var seen signals.Caller
+	tell := connectors.Func("tell", "Tells.", connectors.Read, func(c connectors.Context, _ amount) (int, error) {
+		seen = c.Caller
+		return 1, nil
+	})
+	r, err := local.New(t.Context(), local.Options{Executor: &engine.InProcess{},
+		Connectors: []connectors.Connector{bank(new(int)), connectors.New("who", "", tell)}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	caller := signals.Caller{StartedBy: "treasurer", Labels: map[string]string{"team": "x"}}
+	out, err := r.Execute(t.Context(), `await who.tell({n: 1}); return bank.much({n: 100})`,
+		codemode.ExecuteOptions{Caller: caller})
+	require.NoError(t, err)
+	require.Equal(t, "100", string(out.Result), out.Error)
+	require.Equal(t, caller, seen)
 }
 
 func TestRunOnce(t *testing.T) {

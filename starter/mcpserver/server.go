@@ -74,7 +74,7 @@ type Options struct {
 	CallLimit time.Duration
 	// Elicit says whether people are asked at their clients.
 	Elicit Elicit
-	// By is who decides when a person answers at the client, where that came without a token.
+	// By is who starts executions, and decides when a person answers at the client, where that came without a token.
 	By string
 	// HowToDecide tells a model, for an execution, how a person decides; empty says that the approval inbox does.
 	HowToDecide func(executionID string) string

@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -47,9 +49,26 @@ func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *sessio
 // maxClientName bounds what a client calls itself in records.
 const maxClientName = 64
 
+// caller is who starts an execution: whom the token says, else a claim. The session, where the transport has one,
+// stands for the conversation, by a digest: whoever knows its id could take part in it.
+func (s *session) caller(ctx context.Context) signals.Caller {
+	who := signals.Caller{StartedAs: s.owner}
+	if s.owner == "" {
+		who.StartedBy = s.By
+	}
+	if in := server.ClientSessionFromContext(ctx); in != nil && in.SessionID() != "" && in.SessionID() != stdioSession {
+		sum := sha256.Sum256([]byte(in.SessionID()))
+		who.Conversation = "mcp-" + hex.EncodeToString(sum[:8])
+	}
+	return who
+}
+
+// stdioSession is the id of every session on standard input and output.
+const stdioSession = "stdio"
+
 // execute runs a program and answers with its outcome, after what a person decides about it at the client.
 func (s *session) execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error) {
-	o.ID = signals.NewExecutionID(time.Now())
+	o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
 	out, err := s.await(ctx,
 		o.ID, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
 	return s.decided(ctx, out, err)

@@ -3,6 +3,9 @@ package codemodeworker
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
@@ -19,22 +22,39 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client) error {
 	if err != nil {
 		return err
 	}
+	return register(ctx, c, space, map[string]enums.IndexedValueType{
+		signals.AttributeRuntime: enums.INDEXED_VALUE_TYPE_KEYWORD,
+		signals.AttributeStatus:  enums.INDEXED_VALUE_TYPE_KEYWORD,
+	})
+}
+
+// EnsureLabels registers CodemodeLabels, for clients that have IndexLabels. An error means that the server does not
+// have it: lists by label read records.
+func EnsureLabels(ctx context.Context, c client.Client) error {
+	space, err := namespace.Of(c)
+	if err != nil {
+		return err
+	}
+	return register(ctx, c, space, map[string]enums.IndexedValueType{
+		signals.AttributeLabels: enums.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+	})
+}
+
+// register adds those of the wanted search attributes that the server does not have.
+func register(ctx context.Context, c client.Client, space string, wanted map[string]enums.IndexedValueType) error {
 	known, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: space})
-	missing := map[string]enums.IndexedValueType{}
-	for _, name := range []string{signals.AttributeRuntime, signals.AttributeStatus} {
-		if _, ok := known.GetCustomAttributes()[name]; !ok {
-			missing[name] = enums.INDEXED_VALUE_TYPE_KEYWORD
-		}
+	for name := range known.GetCustomAttributes() {
+		delete(wanted, name)
 	}
-	if err == nil && len(missing) == 0 {
+	if err == nil && len(wanted) == 0 {
 		return nil
 	}
 	_, err = c.OperatorService().AddSearchAttributes(ctx,
-		&operatorservice.AddSearchAttributesRequest{Namespace: space, SearchAttributes: missing})
+		&operatorservice.AddSearchAttributesRequest{Namespace: space, SearchAttributes: wanted})
 	if err != nil {
-		return fmt.Errorf("register the search attributes %s and %s: %w", signals.AttributeRuntime,
-			signals.AttributeStatus, err)
+		return fmt.Errorf("register the search attributes %s: %w",
+			strings.Join(slices.Sorted(maps.Keys(wanted)), " and "), err)
 	}
 	return nil
 }

@@ -80,6 +80,9 @@ func (w *Worker) serve(ctx context.Context, options Options, o RunOptions, faile
 			"lists will be slower",
 			signals.AttributeRuntime, signals.AttributeStatus))
 	}
+	if w.LabelsError != nil {
+		o.Log.Warn("lists by label will read records", "error", w.LabelsError)
+	}
 	if x, ok := w.Executor.(*child.Pool); ok {
 		for _, layer := range x.Layers() {
 			if !layer.Active {

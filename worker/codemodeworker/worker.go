@@ -68,6 +68,8 @@ type Options struct {
 	LocalPass time.Duration
 	// Limits bound an execution; zero fields have defaults.
 	Limits signals.Limits
+	// IndexLabels registers the search attribute CodemodeLabels, by which clients that have IndexLabels list.
+	IndexLabels bool
 	// DataConverter must be the client's, if that has one of its own.
 	DataConverter converter.DataConverter
 	// EncryptionRequired refuses to start without a data converter that encrypts, and has that converter refuse what
@@ -87,6 +89,8 @@ type Worker struct {
 	Connectors *connectors.Set
 	// SearchAttributes says that lists can be filtered by CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool
+	// LabelsError says why IndexLabels could not be done.
+	LabelsError error
 	// Executor runs the passes.
 	Executor sandbox.Executor
 }
@@ -106,6 +110,9 @@ func New(ctx context.Context, c client.Client, o Options) (*Worker, error) {
 	w := &Worker{
 		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
 		SearchAttributes: EnsureSearchAttributes(ctx, c) == nil,
+	}
+	if o.IndexLabels {
+		w.LabelsError = EnsureLabels(ctx, c)
 	}
 	workflows.Register(w)
 	o.activities(set, w.SearchAttributes).Register(w)

@@ -18,23 +18,25 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // expression is a CEL expression over the plain JSON of a call's arguments, and for reverts of its result.
 type expression struct {
 	program cel.Program
-	names   []string // of members that it looks for
+	names   []string // of members that it looks for, those of caller left out
+	caller  bool     // it looks at who started the execution
 }
 
 // celCost ends expressions that would compute for long over large arguments: after about half a second.
 const celCost = 500_000
 
-var approvalEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv("args") })
-var revertEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv("args", "result") })
+var approvalEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv(callerVariables(), "args") })
+var revertEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv(nil, "args", "result") })
 
-func newCELEnv(variables ...string) (*cel.Env, error) {
+func newCELEnv(options []cel.EnvOption, variables ...string) (*cel.Env, error) {
 	// Arguments come from JavaScript, where 1 and 1.0 are one number; and they may be missing.
-	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true), cel.OptionalTypes()}
+	options = append(options, cel.CrossTypeNumericComparisons(true), cel.OptionalTypes())
 	for _, name := range variables {
 		options = append(options, cel.Variable(name, cel.DynType))
 	}
@@ -53,7 +55,8 @@ func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool)
 	}
 	ast, issues := env.Compile(text.value)
 	if issues.Err() != nil {
-		r.reject(n, text, "%s is not a CEL expression: %s", key, celIssues(issues))
+		r.reject(n, text, "%s is not a CEL expression: %s%s", key, celIssues(issues),
+			callerHint(env, text.value, revert))
 		return nil
 	}
 	if out := ast.OutputType(); !revert && !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
@@ -65,7 +68,7 @@ func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool)
 		r.reject(n, text, "%s is not a CEL expression: %v", key, err)
 		return nil
 	}
-	return &expression{program, memberNames(ast.NativeRep())}
+	return &expression{program, memberNames(ast.NativeRep()), usesCaller(ast.NativeRep())}
 }
 
 // memberNames lists the names that an expression looks for in objects: args.a, args["a"], args.?a, "a" in args.
@@ -73,10 +76,13 @@ func memberNames(parsed *celast.AST) (names []string) {
 	celast.MatchDescendants(celast.NavigateAST(parsed), func(e celast.NavigableExpr) bool {
 		switch e.Kind() {
 		case celast.SelectKind:
-			names = append(names, e.AsSelect().FieldName())
+			if !ofCaller(e.AsSelect().Operand()) {
+				names = append(names, e.AsSelect().FieldName())
+			}
 		case celast.CallKind:
-			if slices.Contains(lookups, e.AsCall().FunctionName()) {
-				names = append(names, literalTexts(e.AsCall().Args())...)
+			args := e.AsCall().Args()
+			if slices.Contains(lookups, e.AsCall().FunctionName()) && !slices.ContainsFunc(args, ofCaller) {
+				names = append(names, literalTexts(args)...)
 			}
 		}
 		return false
@@ -108,16 +114,21 @@ func celIssues(issues *cel.Issues) string {
 	return strings.Join(list, "; ")
 }
 
-// predicate makes the decision of an approval by arguments. Whatever does not give a plain answer is an error, and the
-// call is refused.
-func (r *reader) predicate(key string, n *yaml.Node, text configText) (decide func(json.RawMessage) (bool, error),
-	names []string) {
+type approvalFor = func(signals.Caller, json.RawMessage) (bool, error)
+
+// predicate makes the decision of an approval by arguments and by who started the execution. Whatever does not give a
+// plain answer is an error, and the call is refused.
+func (r *reader) predicate(key string, n *yaml.Node, text configText) (decide approvalFor, names []string) {
 	x := r.compile(key, n, text, false)
 	if x == nil {
 		return nil, nil
 	}
-	decide = func(args json.RawMessage) (bool, error) {
-		out, err := x.eval(map[string]json.RawMessage{"args": args})
+	decide = func(caller signals.Caller, args json.RawMessage) (bool, error) {
+		input := map[string]any{}
+		if x.caller {
+			input = callerValues(caller)
+		}
+		out, err := x.eval(input, map[string]json.RawMessage{"args": args})
 		if err != nil {
 			return true, err
 		}
@@ -137,7 +148,7 @@ func evalRevert(exprs map[string]*expression) revertArgs {
 	return func(args, result json.RawMessage) (json.RawMessage, error) {
 		undoing := map[string]any{}
 		for name, x := range exprs {
-			out, err := x.eval(map[string]json.RawMessage{"args": args, "result": result})
+			out, err := x.eval(map[string]any{}, map[string]json.RawMessage{"args": args, "result": result})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -152,9 +163,8 @@ func evalRevert(exprs map[string]*expression) revertArgs {
 	}
 }
 
-// eval evaluates over wire JSON; undefined is null.
-func (x *expression) eval(variables map[string]json.RawMessage) (ref.Val, error) {
-	input := map[string]any{}
+// eval evaluates over input, to which it adds wire JSON; undefined is null.
+func (x *expression) eval(input map[string]any, variables map[string]json.RawMessage) (ref.Val, error) {
 	for name, raw := range variables {
 		plain, err := wire.Plain(raw)
 		if err != nil {

@@ -38,6 +38,8 @@ type Config struct {
 	Modules map[string]string
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
+	// IndexLabels has the server index the labels of executions.
+	IndexLabels bool
 	// Encryption required means that the worker does not start without keys; where they are, the environment says.
 	EncryptionRequired bool
 }
@@ -102,7 +104,8 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		"approvers": func(key string, n *yaml.Node) {
 			c.AuthenticatedApprovers = choice(r, key, n, map[string]bool{"authenticated": true, "named": false})
 		},
-		"sandbox": func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
+		"indexLabels": func(key string, n *yaml.Node) { c.IndexLabels = r.bool(key, n) },
+		"sandbox":     func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
 	for _, name := range c.Serve {
 		if !slices.ContainsFunc(c.Connectors, func(o Connector) bool { return o.Name == name && o.OwnQueue }) {
@@ -141,6 +144,7 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		Modules:            c.Modules,
 		Hints:              map[string]string{},
 		EncryptionRequired: c.EncryptionRequired,
+		IndexLabels:        c.IndexLabels,
 
 		AuthenticatedApprovers: c.AuthenticatedApprovers,
 	}
