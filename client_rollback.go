@@ -108,6 +108,7 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 	}
 	return c.startRollback(ctx, signals.RollbackInput{
 		Runtime: c.runtime, ExecutionID: id, WorkflowID: workflowID, RunID: run, N: n + 1, Rollback: r,
+		Caller: h.Input.Caller,
 	})
 }
 

@@ -46,6 +46,8 @@ type RollbackInput struct {
 	RunID       string `json:"runId"`
 	N           int    `json:"n"`
 	Rollback
+	// Caller is the execution's.
+	Caller Caller `json:"caller,omitzero"`
 }
 
 // RollbackPlanInput says whose calls are to be undone.
@@ -60,6 +62,8 @@ type RollbackPlanInput struct {
 	Passes int `json:"passes,omitempty"`
 	// Before counts the rollbacks of a closed execution that came before this one.
 	Before int `json:"before,omitempty"`
+	// Caller is the execution's.
+	Caller Caller `json:"caller,omitzero"`
 }
 
 // RollbackPlan lists the calls to undo, in the order in which that is done.

@@ -16,7 +16,7 @@ import (
 // not.
 func Rollback(ctx workflow.Context, in signals.RollbackInput) (converter.RawValue, error) {
 	plan := signals.RollbackPlanInput{ExecutionID: in.ExecutionID, WorkflowID: in.WorkflowID, RunID: in.RunID,
-		Before: in.N - 1}
+		Before: in.N - 1, Caller: in.Caller}
 	record, hooks := undo(ctx, plan, in.Rollback)
 	result := signals.ExecutionResult{Status: rolledBack(record), ExecutionID: in.ExecutionID, EndedAt: record.EndedAt,
 		Rollback: record}
@@ -89,7 +89,7 @@ func revert(ctx workflow.Context, in signals.RollbackPlanInput, t signals.Revert
 	name := t.Connector + "." + t.Method
 	input := signals.CallInput{
 		ExecutionID: in.ExecutionID, Seq: t.Seq, Connector: t.Connector, Method: t.Method, Class: signals.Write,
-		Revert: &signals.Revert{WorkflowID: in.WorkflowID, RunID: in.RunID, RevertTarget: t},
+		Revert: &signals.Revert{WorkflowID: in.WorkflowID, RunID: in.RunID, RevertTarget: t}, Caller: in.Caller,
 	}
 	limits := signals.RetryLimits{}.WithDefaults()
 	for input.Attempt = 1; ; input.Attempt++ {
@@ -171,7 +171,7 @@ func (e *execution) undoCalls(ctx workflow.Context) *signals.RollbackRecord {
 	info := workflow.GetInfo(ctx)
 	in := signals.RollbackPlanInput{
 		ExecutionID: e.id, WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
-		Settled: e.unfolded(), Passes: e.passes,
+		Settled: e.unfolded(), Passes: e.passes, Caller: e.in.Caller,
 	}
 	record, _ := undo(ctx, in, *e.end.rollback)
 	if e.end.status = rolledBack(record); e.end.status == signals.Failed {
