@@ -251,7 +251,6 @@ func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAct
 	return actions, err
 }
 
-// open reports whether the execution exists and has not closed.
 // open tells whether an execution has not ended.
 func (c *Client) open(ctx context.Context, id string) (bool, error) {
 	open, err := c.isOpen(ctx, signals.WorkflowID(c.runtime, id))

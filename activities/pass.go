@@ -52,8 +52,13 @@ func (a *Activities) size(encoded converter.RawValue) int {
 	return proto.Size(p)
 }
 
-// smaller leaves out a final value that history cannot hold. What else is too large ends the execution.
+// smaller shortens what people decided, which the record finds elsewhere, and leaves out a final value that history
+// cannot hold. What else is too large ends the execution.
 func (a *Activities) smaller(in signals.PassInput, result signals.PassResult, size int) (converter.RawValue, error) {
+	result.Given = shortened(result.Given)
+	if encoded, err := payload.Raw(result); err != nil || a.size(encoded) <= maxPayload {
+		return encoded, err
+	}
 	if result.End == signals.PassCompleted {
 		result.Omitted, result.Value = signals.TooLarge("The final result", len(result.Value), signals.MaxValueBytes),
 			nil
@@ -65,6 +70,17 @@ func (a *Activities) smaller(in signals.PassInput, result signals.PassResult, si
 	return payload.Raw(failed(in, newNonce(),
 		fmt.Sprintf("The result of pass %d takes %d bytes, more than the %d that history can hold. "+
 			"Return and log less at once.", in.Pass, size, maxPayload)))
+}
+
+func shortened(given []signals.Given) []signals.Given {
+	short := slices.Clone(given)
+	for i, g := range short {
+		if g.Decision != nil {
+			d := g.Decision.Short()
+			short[i].Decision = &d
+		}
+	}
+	return short
 }
 
 // Sizes of an encoded result in bytes. The server refuses 2 MiB, and a result refused for size would be sent for ever;
@@ -204,8 +220,12 @@ func notHere(ctx context.Context, in signals.PassInput, why error) (signals.Pass
 		return signals.PassResult{Nonce: newNonce(), Pass: in.Pass, End: signals.PassMissing,
 			Given: references(in.Given), Why: e.message}, nil
 	}
-	pause := min(askAtMost, askSoon<<min(max(0, attempt-askSoonFor), 16))
-	return signals.PassResult{}, applicationError(e.kind, e.message, true, pause)
+	return signals.PassResult{}, applicationError(e.kind, e.message, true, pauseBefore(attempt))
+}
+
+// pauseBefore is how long after an attempt the next one comes.
+func pauseBefore(attempt int) time.Duration {
+	return min(askAtMost, askSoon<<min(max(0, attempt-askSoonFor), 16))
 }
 
 // metricPassesElsewhere counts, by reason, the passes that a worker had to leave to another.
