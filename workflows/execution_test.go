@@ -53,7 +53,10 @@ func environment() *testsuite.TestWorkflowEnvironment {
 	suite := testsuite.WorkflowTestSuite{}
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: testID, TaskQueue: "codemode-default"})
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Interceptor()}})
+	env.SetWorkerOptions(worker.Options{
+		Interceptors:             []interceptor.WorkerInterceptor{Interceptor()},
+		DeadlockDetectionTimeout: time.Minute, // reading megabytes takes long under the race detector
+	})
 	env.RegisterWorkflowWithOptions(Execution, workflow.RegisterOptions{Name: signals.ExecutionWorkflow})
 	return env
 }

@@ -13,6 +13,9 @@ import (
 
 // What the programs of others leave in a child is not taken from the memory of a pass.
 func TestProgramsOfOthersTakeNoMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector takes more memory than the pass may")
+	}
 	x, err := New(Options{Children: 1, Memory: 128 << 20})
 	require.NoError(t, err)
 	defer func() { _ = x.Close() }()
