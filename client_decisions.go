@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"time"
 
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
@@ -91,7 +92,10 @@ func (c *Client) send(ctx context.Context, id, name string, decision any) (signa
 func (c *Client) signal(ctx context.Context, id, name string, decision any) (signals.Verdict, error) {
 	request := signals.VerdictOf{RequestID: rand.Text()}
 	workflowID := signals.WorkflowID(c.runtime, id)
-	err := c.temporal.SignalWorkflow(ctx, workflowID, "", name, payload.MustRaw(under(decision, request.RequestID)))
+	message, err := under(decision, request.RequestID)
+	if err == nil {
+		err = c.temporal.SignalWorkflow(ctx, workflowID, "", name, payload.MustRaw(message))
+	}
 	if err != nil {
 		return signals.Verdict{}, err
 	}
@@ -110,26 +114,18 @@ func (c *Client) signal(ctx context.Context, id, name string, decision any) (sig
 }
 
 // under is a decision with the id under which its verdict can be asked for.
-func under(decision any, requestID string) any {
-	switch d := decision.(type) {
-	case signals.Approve:
-		d.RequestID = requestID
-		return d
-	case signals.Reject:
-		d.RequestID = requestID
-		return d
-	case signals.Retry:
-		d.RequestID = requestID
-		return d
-	case signals.Resolve:
-		d.RequestID = requestID
-		return d
-	case signals.Rollback:
-		d.RequestID = requestID
-		return d
-	case signals.Expire:
-		d.RequestID = requestID
-		return d
+func under(decision any, requestID string) (map[string]any, error) {
+	text, err := signals.Marshal(decision)
+	if err != nil {
+		return nil, err
 	}
-	return decision
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	message := map[string]any{"requestId": requestID}
+	for name, value := range fields {
+		message[name] = value
+	}
+	return message, nil
 }

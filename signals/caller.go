@@ -29,14 +29,6 @@ func (c Caller) IsZero() bool {
 	return c.StartedBy == "" && c.StartedAs == "" && c.OnBehalfOf == "" && c.Conversation == "" && len(c.Labels) == 0
 }
 
-// Who is the authenticated starter, or else who claims to be.
-func (c Caller) Who() string {
-	if c.StartedAs != "" {
-		return c.StartedAs
-	}
-	return c.StartedBy
-}
-
 // MaxLabels is how many labels an execution may have.
 const MaxLabels = 16
 

@@ -23,8 +23,8 @@ func (e *execution) isFull(ctx workflow.Context) bool {
 		info.GetCurrentHistorySize() > e.carriedBytes+e.limits.HistoryBytes || e.updates > maxUpdates)
 }
 
-// handOver lets the run continue as new, unless its state is too large to travel: then it stays, until it is smaller or
-// history is full.
+// handOver lets the run continue as new, unless its state is too large to travel: then the run stays, and ends the
+// execution when history is full.
 func (e *execution) handOver(ctx workflow.Context) bool {
 	if !e.isFull(ctx) || e.running > 0 || e.decisionWaits { // a decision is followed by its pass, in the same run
 		return false

@@ -247,9 +247,9 @@ func (e *execution) checkBudgets(ctx workflow.Context) {
 		e.exceed("This execution reached its time limit of %s (limits.runTime).",
 			time.Duration(l.RunTimeMs)*time.Millisecond)
 	case info.GetCurrentHistorySize() > e.mostBytes():
-		e.exceed("This execution recorded more than its limit of %d bytes (limits.historyBytes).", e.mostBytes())
+		e.exceed("This execution recorded more than the %d bytes that one run can hold.", e.mostBytes())
 	case info.GetCurrentHistoryLength() > e.mostEvents():
-		e.exceed("This execution recorded more than its limit of %d events (limits.historyEvents).", e.mostEvents())
+		e.exceed("This execution recorded more than the %d events that one run can hold.", e.mostEvents())
 	}
 }
 
