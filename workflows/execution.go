@@ -26,7 +26,7 @@ func Register(w worker.WorkflowRegistry) {
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
-// "error".
+// "error", unless its input asks for an error.
 func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.ExecutionResult, error) {
 	e := newExecution(ctx, in)
 	e.arrivals = arrivalsOf(ctx)
@@ -42,7 +42,7 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 		return signals.ExecutionResult{},
 			workflow.NewContinueAsNewError(ctx, signals.ExecutionWorkflow, payload.MustRaw(e.nextInput()))
 	}
-	return e.close(main), nil
+	return e.ended(e.close(main))
 }
 
 // execution is the state of one run. The main loop (run) starts passes and makes calls; signal and update handlers, and
@@ -366,6 +366,7 @@ func (e *execution) pause(ctx, timers workflow.Context) {
 		}
 	}
 	e.publish(ctx)
+	e.tellParent(ctx)
 	expires := time.UnixMilli(oldest + e.limits.PausedTTLMs)
 	timer := workflow.NewTimerWithOptions(timers, max(time.Millisecond, expires.Sub(workflow.Now(ctx))),
 		workflow.TimerOptions{Summary: "approval of " + e.pendingNames() + " expires"})
