@@ -259,12 +259,15 @@ func attribute(w *workflow.WorkflowExecutionInfo, name string) string {
 }
 
 // visibleStatus is what visibility knows of an execution's status; empty where the server has no search attributes.
-// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says.
+// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says. A failed workflow may be an
+// execution that was asked to fail.
 func visibleStatus(w *workflow.WorkflowExecutionInfo) signals.Status {
 	closed := w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
-	switch known := signals.Status(attribute(w, signals.AttributeStatus)); {
+	known := signals.Status(attribute(w, signals.AttributeStatus))
+	asked := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_FAILED && signals.EndError(known) != ""
+	switch {
 	case attribute(w, signals.AttributeRuntime) == "",
-		closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED && !asked:
 		return ""
 	case known == "" && closed:
 		return signals.Completed

@@ -116,14 +116,25 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 		a := e.GetWorkflowExecutionCancelRequestedEventAttributes()
 		h.Cancelled = &signals.Decision{Kind: "cancel", By: a.Identity, Note: a.Cause, At: h.UpdatedAt}
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
-		h.Result = &signals.ExecutionResult{}
-		err := h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
-		h.Cut(h.Result.Passes)
-		return err
+		return h.ended(e.GetWorkflowExecutionCompletedEventAttributes().Result)
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
+		info := e.GetWorkflowExecutionFailedEventAttributes().GetFailure().GetApplicationFailureInfo()
+		if signals.IsEndError(info.GetType()) { // it was asked to end so
+			return h.ended(info.GetDetails())
+		}
+		h.Closed = closedBy(e.EventType)
 	default:
 		h.Closed = closedBy(e.EventType)
 	}
 	return nil
+}
+
+// ended takes the workflow's result.
+func (h *History) ended(result *commonpb.Payloads) error {
+	h.Result = &signals.ExecutionResult{}
+	err := h.decode(result, h.Result)
+	h.Cut(h.Result.Passes)
+	return err
 }
 
 func closedBy(t enumspb.EventType) string {
