@@ -103,6 +103,7 @@ func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.Catalogue, activity.RegisterOptions{Name: signals.CatalogueActivity})
 	a.RegisterCalls(w)
 	w.RegisterActivityWithOptions(a.RollbackPlan, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
+	w.RegisterActivityWithOptions(a.Outcome, activity.RegisterOptions{Name: signals.OutcomeActivity})
 	w.RegisterActivityWithOptions(a.Carry, activity.RegisterOptions{Name: signals.CarryActivity})
 	w.RegisterActivityWithOptions(a.PassEnd, activity.RegisterOptions{Name: signals.PassEndActivity})
 	w.RegisterActivityWithOptions(a.Dispose, activity.RegisterOptions{Name: signals.DisposeActivity})

@@ -23,6 +23,7 @@ func Register(w worker.WorkflowRegistry) {
 	register(Rollback, signals.RollbackWorkflow, pinned)
 	register(Snippet, signals.SnippetWorkflow, newest)
 	register(Catalogue, signals.CatalogueWorkflow, pinned)
+	register(Outcome, signals.OutcomeActivity, pinned)
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status

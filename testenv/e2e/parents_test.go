@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
@@ -163,4 +164,68 @@ func TestRawStartsCarrySearchAttributes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWholeOutcomesForEverybody: a parent gets a large result by an activity, and who has no workflow of its own by a
+// workflow. So do the arguments that a person is to approve.
+func TestWholeOutcomesForEverybody(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	wholeOf := func(id string) signals.OutcomePart {
+		run, err := b.temporal.ExecuteWorkflow(b.context(),
+			client.StartWorkflowOptions{TaskQueue: signals.TaskQueue(b.runtime)}, signals.OutcomeActivity,
+			signals.OutcomeInput{WorkflowID: signals.WorkflowID(b.runtime, id)})
+		require.NoError(t, err)
+		var part signals.OutcomePart
+		require.NoError(t, run.Get(b.context(), &part))
+		return part
+	}
+	_, err := b.raw(signals.ExecutionInput{Code: `
+		await lab.read({name: 'r'});
+		const name = await lab.ask({name: 'x'.repeat(300_000)});
+		return name.repeat(2)`})
+	require.NoError(t, err)
+	require.True(t, b.queried("raw")[0].Omitted, "a query shows no arguments of that size")
+	paused := b.wait("raw")
+	whole := wholeOf("raw")
+	require.Equal(t, paused.Pending, whole.Pending)
+	require.Len(t, whole.Pending[0].Args, 300_011)
+	require.Equal(t, 1, whole.Parts)
+
+	b.approve("raw", signals.Approve{})
+	queue := b.team()
+	w := worker.New(b.temporal, queue+"-whole", worker.Options{})
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) (signals.OutcomePart, error) {
+		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: signals.TaskQueue(b.runtime),
+			StartToCloseTimeout: time.Minute})
+		var part signals.OutcomePart
+		err := workflow.ExecuteActivity(ctx, signals.OutcomeActivity,
+			signals.OutcomeInput{WorkflowID: signals.WorkflowID(b.runtime, "raw")}).Get(ctx, &part)
+		return part, err
+	}, workflow.RegisterOptions{Name: "whole"})
+	require.NoError(t, w.Start())
+	t.Cleanup(w.Stop)
+	run, err := b.temporal.ExecuteWorkflow(b.context(), client.StartWorkflowOptions{TaskQueue: queue + "-whole"}, "whole")
+	require.NoError(t, err)
+	whole = signals.OutcomePart{}
+	require.NoError(t, run.Get(b.context(), &whole))
+	require.Equal(t, signals.Completed, whole.Status)
+	require.Len(t, whole.Result, 600_002)
+	require.Len(t, whole.Calls, 2)
+	require.Equal(t, whole, wholeOf("raw"))
+
+	unknown, err := b.temporal.ExecuteWorkflow(b.context(),
+		client.StartWorkflowOptions{TaskQueue: signals.TaskQueue(b.runtime)}, signals.OutcomeActivity,
+		signals.OutcomeInput{WorkflowID: signals.WorkflowID(b.runtime, "nothing")})
+	require.NoError(t, err)
+	require.ErrorContains(t, unknown.Get(b.context(), nil), "there is no execution")
+}
+
+// queried is what a query tells of pending calls.
+func (b *bench) queried(id string) (actions []signals.PendingAction) {
+	require.Equal(b.t, signals.Paused, b.wait(id).Status)
+	value, err := b.temporal.QueryWorkflow(b.context(), signals.WorkflowID(b.runtime, id), "", signals.QueryPending)
+	require.NoError(b.t, err)
+	require.NoError(b.t, value.Get(&actions))
+	return actions
 }
