@@ -73,3 +73,11 @@ func executing(ctx workflow.Context) (yes bool) {
 	workflow.NewChannel(ctx)
 	return true
 }
+
+// KeyID is the id of the key that a payload is encrypted with; empty where it is not.
+func KeyID(p *commonpb.Payload) string {
+	if string(p.GetMetadata()[converter.MetadataEncoding]) != encodingEncrypted {
+		return ""
+	}
+	return string(p.Metadata[metadataKeyID])
+}
