@@ -105,14 +105,7 @@ func TestDoctorMissesTheCurrentVersion(t *testing.T) {
 		"is not the current version: nothing new runs",
 		"temporal worker deployment set-current-version --deployment-name shop --build-id b1"}, found)
 
-	c, err := client.Dial(client.Options{HostPort: address})
-	require.NoError(t, err)
-	defer c.Close()
-	require.Eventually(t, func() bool {
-		_, err := c.WorkerDeploymentClient().GetHandle("shop").SetCurrentVersion(t.Context(),
-			client.WorkerDeploymentSetCurrentVersionOptions{BuildID: "b1"})
-		return err == nil
-	}, 30*time.Second, 10*time.Millisecond)
+	makeCurrent(t, "shop", "b1")
 	require.Eventually(t, func() bool {
 		r := starter(t, "", "doctor", "--runtime", runtime)
 		return r.code == 0 && strings.Contains(r.stdout, "✓ builds: every open execution has a worker of its build")
@@ -151,4 +144,35 @@ func TestNamespaces(t *testing.T) {
 	r = finish(t, with(command("starter", "delete", id), env), "")
 	require.Equal(t, 0, r.code, fmt.Sprint(r))
 	require.Equal(t, 4, finish(t, with(command("starter", "show", id), env), "").code)
+}
+
+// TestDoctorMissesAPinnedBuild: what waits for a person waits for the build that it began on, too. A worker counts as
+// gone some seconds after its last poll could have ended.
+func TestDoctorMissesAPinnedBuild(t *testing.T) {
+	t.Parallel()
+	const runtime, deployment = "pinned", "TEMPORAL_DEPLOYMENT_NAME=pinned"
+	w := tracked(t, runtime, deployment, "TEMPORAL_WORKER_BUILD_ID=b1")
+	makeCurrent(t, runtime, "b1")
+	r := starter(t, `return await tracker.create_issue({title: "x"})`, "run", "-", "--runtime", runtime)
+	require.Equal(t, 3, r.code, r.stderr)
+	require.NoError(t, w.stop())
+	tracked(t, runtime, deployment, "TEMPORAL_WORKER_BUILD_ID=b2")
+	makeCurrent(t, runtime, "b2")
+	require.Eventually(t, func() bool {
+		r := starter(t, "", "doctor", "--runtime", runtime)
+		return r.code == 5 && strings.Contains(r.stdout,
+			"✗ builds: 1 open executions wait for build b1 of deployment pinned, which has no worker\n")
+	}, 3*time.Minute, time.Second)
+}
+
+func makeCurrent(t *testing.T, deployment, build string) {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: address})
+	require.NoError(t, err)
+	defer c.Close()
+	require.Eventually(t, func() bool {
+		_, err := c.WorkerDeploymentClient().GetHandle(deployment).SetCurrentVersion(t.Context(),
+			client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build})
+		return err == nil
+	}, 30*time.Second, 10*time.Millisecond)
 }
