@@ -1,8 +1,8 @@
 package signals
 
 // OutcomeActivity is an activity, and for those who have no workflow of their own a workflow, on the runtime's task
-// queue: it answers an OutcomeInput with an OutcomePart. So anybody gets an outcome whole, whatever results, updates and
-// queries had to leave out for its size.
+// queue: it answers an OutcomeInput with an OutcomePart. So anybody gets an outcome whole, whatever results, updates
+// and queries had to leave out for its size.
 const OutcomeActivity = "codemode.Outcome"
 
 // OutcomeInput asks for a part, from 0, of the newest outcome of an execution, which may be open or closed.

@@ -39,14 +39,11 @@ func (c *cli) doctorVerb() *cobra.Command {
 			return c.doctor(cmd.Context(), config, cmd.Flags().Changed("runtime"))
 		})
 	cmd.Flags().StringVar(&config, "config", "",
-		"also load the connectors of this `file`, list their methods, each with its policy and why, and check its runtime")
-	cmd.Long = "Check the server, its search attributes, the runtime's workers and their builds, and encryption keys, " +
-		"and say what to\n" +
-		"do. Exits with 5 when there is no server, no worker, or none of a build that an open execution needs, with 1 " +
-		"when\n" +
-		"keys differ, the configuration has a mistake or a connector cannot be loaded; missing search attributes only " +
-		"make\n" +
-		"lists slower."
+		"check the runtime of this `file`, load its connectors and list their methods, each with its policy and why")
+	cmd.Long = "Check the server, its search attributes, the runtime's workers and their builds, and encryption\n" +
+		"keys, and say what to do. Exits with 5 when there is no server, no worker, or none of a build that\n" +
+		"an open execution needs, with 1 when keys differ, the configuration has a mistake or a connector\n" +
+		"cannot be loaded; missing search attributes only make lists slower."
 	return cmd
 }
 

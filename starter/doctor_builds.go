@@ -129,7 +129,8 @@ func (c *connection) checkBuilds(ctx context.Context, runtime string, s queueSta
 			result.Detail = fmt.Sprintf("executions of %s cannot be counted: %v", b, err)
 			return []check{result}
 		case n > 0:
-			result.Detail = joined(result.Detail, fmt.Sprintf("%d open executions wait for %s, which has no worker", n, b))
+			result.Detail = joined(result.Detail,
+				fmt.Sprintf("%d open executions wait for %s, which has no worker", n, b))
 			result.Fix = joined(result.Fix, fmt.Sprintf("start a worker of it again until they have ended: "+
 				"TEMPORAL_DEPLOYMENT_NAME=%s TEMPORAL_WORKER_BUILD_ID=%s %s", b.deployment, b.id, invocation.Worker()))
 		}

@@ -37,7 +37,8 @@ func (c *connection) checkKeys(ctx context.Context, runtime string) check {
 		result.Detail = err.Error()
 		return result
 	}
-	if result.Detail = c.shares(ctx, runtime, keys); result.Detail != "" {
+	asked := true
+	if asked, result.Detail = c.shares(ctx, runtime, keys); result.Detail != "" {
 		return result
 	}
 	open, err := c.readOpen(ctx, runtime)
@@ -46,7 +47,7 @@ func (c *connection) checkKeys(ctx context.Context, runtime string) check {
 		return result
 	}
 	if result.Detail = open.unread(); result.Detail != "" {
-		result.Fix = "add the key that is missing to " + payload.KeysEnv + ", for workers too: it is in its keeper's store"
+		result.Fix = "add the missing key to " + payload.KeysEnv + ", for workers too"
 		return result
 	}
 	for id, n := range open.byKey {
@@ -56,15 +57,19 @@ func (c *connection) checkKeys(ctx context.Context, runtime string) check {
 			continue
 		}
 		inFront := append([]payload.Key{keys[at]}, slices.DeleteFunc(slices.Clone(keys), is)...)
-		if c.shares(ctx, runtime, inFront) != "" {
-			result.Detail = fmt.Sprintf("the worker cannot read %d of the %d newest open executions: it lacks key %q", n,
-				open.seen, id)
+		if _, problem := c.shares(ctx, runtime, inFront); problem != "" {
+			result.Detail = fmt.Sprintf("the worker cannot read %d of the %d newest open executions: it lacks key %q",
+				n, open.seen, id)
 			return result
 		}
 	}
 	result.OK, result.Fix = true, ""
-	result.Detail = "payloads are not encrypted"
-	if len(keys) > 0 {
+	switch {
+	case !asked:
+		result.Detail = "this server cannot ask the worker"
+	case len(keys) == 0:
+		result.Detail = "payloads are not encrypted"
+	default:
 		result.Detail = fmt.Sprintf("worker and command share key %q", keys[0].ID)
 	}
 	if open.seen > 0 {
@@ -73,32 +78,35 @@ func (c *connection) checkKeys(ctx context.Context, runtime string) check {
 	return result
 }
 
-// shares says what is wrong when a worker is asked something in the first of these keys; empty is nothing.
-func (c *connection) shares(ctx context.Context, runtime string, keys []payload.Key) string {
+// shares says what is wrong when a worker is asked something in the first of these keys; empty is nothing. Older
+// servers have no way to ask.
+func (c *connection) shares(ctx context.Context, runtime string, keys []payload.Key) (asked bool, problem string) {
 	dc, err := payload.NewConverter(keys...)
 	if err != nil {
-		return err.Error()
+		return false, err.Error()
 	}
 	options := c.options
 	options.DataConverter, options.FailureConverter = nil, nil
 	dc.Use(&options)
 	asking, err := codemode.Dial(ctx, options)
 	if err != nil {
-		return err.Error()
+		return false, err.Error()
 	}
 	defer asking.Close()
 	err = askWorker(ctx, asking, runtime)
 	var missing *payload.KeyError
 	var failed *temporal.ApplicationError
 	switch {
-	case err == nil, rpcerr.Unimplemented(err): // an older server: nothing is known
-		return ""
+	case err == nil:
+		return true, ""
+	case rpcerr.Unimplemented(err):
+		return false, ""
 	case errors.As(err, &failed):
-		return "the worker cannot read what this command writes: " + failed.Message()
+		return true, "the worker cannot read what this command writes: " + failed.Message()
 	case errors.As(err, &missing):
-		return "this command cannot read what the worker writes: " + missing.Error()
+		return true, "this command cannot read what the worker writes: " + missing.Error()
 	}
-	return "the worker was asked, and did not answer: " + err.Error()
+	return true, "the worker was asked, and did not answer: " + err.Error()
 }
 
 // askWithin bounds how long the worker may take to say whether it understands.
@@ -106,11 +114,12 @@ const askWithin = 10 * time.Second
 
 // askWorker asks for a method that nobody has.
 func askWorker(ctx context.Context, c client.Client, runtime string) error {
+	question := signals.CatalogueInput{Kind: signals.CatalogueMethod, Runtime: runtime}
 	handle, err := c.ExecuteActivity(ctx, client.StartActivityOptions{
 		ID: "codemode/" + runtime + "/doctor/" + rand.Text(), TaskQueue: signals.TaskQueue(runtime),
 		ScheduleToCloseTimeout: askWithin, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary: "doctor asks whether keys are shared",
-	}, signals.CatalogueActivity, payload.MustRaw(signals.CatalogueInput{Kind: signals.CatalogueMethod, Runtime: runtime}))
+	}, signals.CatalogueActivity, payload.MustRaw(question))
 	if err != nil {
 		return err
 	}
@@ -134,7 +143,8 @@ func (o openRead) unread() string {
 	if len(o.failed) > 3 {
 		names += " and others"
 	}
-	return fmt.Sprintf("%d of the %d newest open executions cannot be read: %v (%s)", len(o.failed), o.seen, o.why, names)
+	return fmt.Sprintf("%d of the %d newest open executions cannot be read: %v (%s)", len(o.failed), o.seen, o.why,
+		names)
 }
 
 func (c *connection) readOpen(ctx context.Context, runtime string) (openRead, error) {

@@ -34,8 +34,8 @@ func TestSearchAttributesOfWhatIsStartedWithout(t *testing.T) {
 			r.passes = []func(signals.PassInput) signals.PassResult{ends(`1`)}
 			r.input.Labels = map[string]string{"team": "billing"}
 			r.pin = func(p *signals.Pinned) {
-				p.SearchAttributes, p.LabelAttribute, p.Version = test.pinned.SearchAttributes, test.pinned.LabelAttribute,
-					test.version
+				p.SearchAttributes, p.LabelAttribute = test.pinned.SearchAttributes, test.pinned.LabelAttribute
+				p.Version = test.version
 			}
 			if len(test.started) > 0 {
 				require.NoError(t, r.env.SetTypedSearchAttributesOnStart(temporal.NewSearchAttributes(test.started...)))

@@ -1,6 +1,6 @@
 // Package history reads the recorded passes of an execution out of its run's history and folds them into its log.
-// Passes use it when their worker's memory is cold, clients and codemode.Outcome to tell of executions; there is no other
-// reader.
+// Passes use it when their worker's memory is cold, clients and codemode.Outcome to tell of executions; there is no
+// other reader.
 package history
 
 import (

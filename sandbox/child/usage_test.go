@@ -18,8 +18,9 @@ func TestUsageTellsOfPassesThatWaitForAChild(t *testing.T) {
 	done := make(chan error, 2)
 	for range 2 {
 		go func() {
-			_, err := x.Run(t.Context(), sandbox.Pass{Code: "return await store.read({})", Connectors: []string{"store"},
-				Limits: sandbox.Limits{Timeout: time.Minute}}, busy)
+			pass := sandbox.Pass{Code: "return await store.read({})", Connectors: []string{"store"},
+				Limits: sandbox.Limits{Timeout: time.Minute}}
+			_, err := x.Run(t.Context(), pass, busy)
 			done <- err
 		}()
 	}

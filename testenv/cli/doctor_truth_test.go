@@ -101,8 +101,8 @@ func TestDoctorMissesTheCurrentVersion(t *testing.T) {
 		found = checked(t, 5, "worker", nil, "--runtime", runtime)
 		return strings.Contains(found.Detail, "build b1")
 	}, 30*time.Second, 10*time.Millisecond)
-	require.Equal(t, check{"worker", false, "task queue codemode-versioned is polled by build b1 of deployment shop, which " +
-		"is not the current version: nothing new runs",
+	require.Equal(t, check{"worker", false, "task queue codemode-versioned is polled by build b1 of deployment shop, " +
+		"which is not the current version: nothing new runs",
 		"temporal worker deployment set-current-version --deployment-name shop --build-id b1"}, found)
 
 	makeCurrent(t, "shop", "b1")
@@ -116,7 +116,8 @@ func TestDoctorMissesTheCurrentVersion(t *testing.T) {
 func TestDoctorKnowsTheRuntimeOfAConfiguration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "codemode.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("runtime: elsewhere"), 0o600))
-	require.Contains(t, checked(t, 5, "worker", nil, "--config", path).Detail, "task queue codemode-elsewhere is polled by nobody")
+	require.Contains(t, checked(t, 5, "worker", nil, "--config", path).Detail,
+		"task queue codemode-elsewhere is polled by nobody")
 	require.Contains(t, checked(t, 0, "worker", nil, "--config", path, "--runtime", "default").Detail,
 		"task queue codemode-default is polled")
 }

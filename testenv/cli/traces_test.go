@@ -65,10 +65,7 @@ func collect(t *testing.T) (s *spans, env string) {
 // TestOneTraceFromTheCommandToTheTool: what ran a program, its workflow, passes, reads and writes are one trace.
 func TestOneTraceFromTheCommandToTheTool(t *testing.T) {
 	got, env := collect(t)
-	config := filepath.Join(t.TempDir(), "codemode.yaml")
-	require.NoError(t, os.WriteFile(config, []byte(trackerConfig("traced", filepath.Join(t.TempDir(), "state"))), 0o600))
-	w, err := startWorker(config, env)
-	require.NoError(t, err)
+	w := tracked(t, "traced", env)
 	cmd := command("starter", "run", "-", "--json", "--runtime", "traced")
 	cmd.Env = append(cmd.Env, env, "OTEL_SERVICE_NAME=ada's laptop")
 	r := finish(t, cmd, `await tracker.list_issues({}); return await tracker.delete_issue({id: 1})`)

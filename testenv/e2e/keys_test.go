@@ -88,7 +88,9 @@ func TestKeysInAMixedFleet(t *testing.T) {
 	b.withConverter(newKey, oldKey)
 	b.worker()
 	for range 5 {
-		o := b.run(`const out = []; for (const name of ['a', 'b', 'c', 'd']) out.push(await lab.write({name})); return out`)
+		o := b.run(`const out = [];
+			for (const name of ['a', 'b', 'c', 'd']) out.push(await lab.write({name}));
+			return out`)
 		require.Equal(t, signals.Completed, o.Status, o.Error)
 		require.JSONEq(t, `["a", "b", "c", "d"]`, string(o.Result))
 	}

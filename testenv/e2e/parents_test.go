@@ -205,7 +205,8 @@ func TestWholeOutcomesForEverybody(t *testing.T) {
 	}, workflow.RegisterOptions{Name: "whole"})
 	require.NoError(t, w.Start())
 	t.Cleanup(w.Stop)
-	run, err := b.temporal.ExecuteWorkflow(b.context(), client.StartWorkflowOptions{TaskQueue: queue + "-whole"}, "whole")
+	run, err := b.temporal.ExecuteWorkflow(b.context(),
+		client.StartWorkflowOptions{TaskQueue: queue + "-whole"}, "whole")
 	require.NoError(t, err)
 	whole = signals.OutcomePart{}
 	require.NoError(t, run.Get(b.context(), &whole))

@@ -45,6 +45,7 @@ func TestOnlyMissingAttributesAreRegistered(t *testing.T) {
 		"nothing that is new is used at once")
 	require.Equal(t, []attributes{{signals.AttributeStatus: keyword}, {signals.AttributeLabels: list}}, s.added)
 	s.has[signals.AttributeLabels], s.has[signals.AttributeStatus] = list, keyword
-	require.Equal(t, activities.Attributes{Status: true, Labels: true}, ensure(t.Context(), s, true).attributes(t.Context()))
+	require.Equal(t, activities.Attributes{Status: true, Labels: true},
+		ensure(t.Context(), s, true).attributes(t.Context()))
 	require.Len(t, s.added, 2)
 }
