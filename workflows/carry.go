@@ -18,13 +18,13 @@ import (
 // isFull reports whether the run should continue as new at its next point of rest.
 func (e *execution) isFull(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	may := e.since(inOrder) && e.pinned != nil && !e.stays
+	may := e.since(inOrder) && e.pinned != nil && e.passes > e.stayedAt
 	return may && (info.GetCurrentHistoryLength() > e.limits.HistoryEvents ||
 		info.GetCurrentHistorySize() > e.carriedBytes+e.limits.HistoryBytes || e.updates > maxUpdates)
 }
 
-// handOver lets the run continue as new, unless its state is too large to travel: then the run stays, and ends the
-// execution when history is full.
+// handOver lets the run continue as new, unless its state is too large to travel: then the run stays until another pass
+// has made it smaller, and ends the execution when history is full.
 func (e *execution) handOver(ctx workflow.Context) bool {
 	if !e.isFull(ctx) || e.running > 0 || e.decisionWaits { // a decision is followed by its pass, in the same run
 		return false
@@ -39,9 +39,11 @@ func (e *execution) handOver(ctx workflow.Context) bool {
 	}
 	if e.handsOver = false; e.end == nil && !e.decisionWaits {
 		e.next = e.state(ctx)
-		e.stays = len(payload.MustRaw(e.nextInput()).Payload().GetData()) > maxState
+		if len(payload.MustRaw(e.nextInput()).Payload().GetData()) > maxState {
+			e.next, e.stayedAt = nil, e.passes
+		}
 	}
-	e.handsOver = e.next != nil && !e.stays
+	e.handsOver = e.next != nil
 	return e.handsOver
 }
 

@@ -108,7 +108,7 @@ type execution struct {
 	atRest         bool // no pass is due: the run goes on where the one before waited
 	updates        int  // that this run took
 	handsOver      bool // this run continues as new
-	stays          bool // its state is too large for that
+	stayedAt       int  // the pass after which its state was too large for that
 	next           *signals.Carried
 
 	mailboxes     []mailbox
