@@ -192,22 +192,25 @@ func (c *carrier) decided(l *Log, seq int) {
 // Restore adds a part, in order, to a log that has nothing else yet.
 func (l *Log) Restore(part CarriedLog) {
 	for _, b := range part.Blocked {
-		l.Blocked[b.Seq] = b
+		l.block(b)
 	}
 	for _, e := range part.Entries {
 		if e.Timer {
 			l.Order = append(l.Order, e)
 			continue
 		}
+		l.settle(e)
 		if b, gated := l.Blocked[e.ID]; gated {
 			b.Args = e.Args
 			l.Blocked[e.ID] = b
 		}
-		l.settle(e)
 	}
 	//workflowcheck:ignore each goes to its own key
 	for seq, decisions := range part.Decisions {
 		l.Decisions[seq] = decisions
+		for _, d := range decisions {
+			l.beside += d.Bytes()
+		}
 	}
 	//workflowcheck:ignore each goes to its own key
 	for seq, args := range part.Edited {
@@ -215,7 +218,9 @@ func (l *Log) Restore(part CarriedLog) {
 	}
 	if part.Part == part.Parts-1 {
 		l.Nonce, l.Passes, l.Pinned = part.Nonce, part.Passes, part.Pinned
-		l.Logs, l.lines, l.HookErrors = part.Logs, part.Lines, part.HookErrors
+		l.HookErrors = part.HookErrors
+		l.addLines(part.Logs)
+		l.lines = part.Lines
 	}
 }
 
