@@ -37,6 +37,8 @@ type Carried struct {
 	// holds them.
 	Given  []Given `json:"given,omitempty"`
 	Timers []Timer `json:"timers,omitempty"`
+	// Settled says that something has settled since the newest pass, in the run before or in one before that.
+	Settled bool `json:"settled,omitempty"`
 
 	// More says that the newest pass asks for the next one, Partial that it could not list all that it is blocked on.
 	More    bool `json:"more,omitempty"`

@@ -19,7 +19,7 @@ import (
 func (e *execution) isFull(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	may := e.since(inOrder) && e.pinned != nil && e.passes > e.stayedAt
-	return may && (info.GetCurrentHistoryLength() > e.limits.HistoryEvents ||
+	return may && (info.GetCurrentHistoryLength() > e.carriedEvents+e.limits.HistoryEvents ||
 		info.GetCurrentHistorySize() > e.carriedBytes+e.limits.HistoryBytes || e.updates > maxUpdates)
 }
 
@@ -62,6 +62,7 @@ func (e *execution) state(ctx workflow.Context) *signals.Carried {
 		Always: e.always, Timers: e.timers, More: e.nextPassNow, Partial: e.partial,
 		Undoable: e.undoable(), Paused: e.status == signals.Paused, PassEndTold: e.passEndTold,
 		Attributes: e.attributes, Shown: e.shown, Largest: e.largest,
+		Settled: e.settledBefore || len(e.settled) > 0,
 	}
 	for _, g := range append(e.decisions, e.settled...) {
 		s.Given = append(s.Given, g.Reference())
@@ -102,7 +103,7 @@ func (e *execution) restore(s *signals.Carried) {
 	e.inline, e.gated, e.effects, e.decisionBytes = s.Inline, s.Gated, s.Effects, s.DecisionBytes
 	e.timers, e.nextPassNow, e.partial = s.Timers, s.More, s.Partial
 	e.passEndTold, e.attributes, e.shown, e.undoableBefore = s.PassEndTold, s.Attributes, s.Shown, s.Undoable
-	e.settledBefore, e.inLocalPass = len(s.Given) > 0, s.Pinned.LocalPasses
+	e.settledBefore, e.inLocalPass = s.Settled || len(s.Given) > 0, s.Pinned.LocalPasses
 	e.atRest = !e.settledBefore && !s.More
 	e.logs.more = true // earlier runs printed them
 	if s.Always != nil {
@@ -163,7 +164,11 @@ func (e *execution) takeLog(ctx workflow.Context) {
 			}
 		}
 	}
-	e.carriedBytes = workflow.GetInfo(ctx).GetCurrentHistorySize()
+	info := workflow.GetInfo(ctx)
+	e.carriedBytes = info.GetCurrentHistorySize()
+	if e.since(besideLog) {
+		e.carriedEvents = info.GetCurrentHistoryLength()
+	}
 }
 
 func (e *execution) carriedLog(ctx workflow.Context, part int) (log signals.CarriedLog, err error) {

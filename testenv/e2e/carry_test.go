@@ -111,6 +111,22 @@ func TestPausedRunsContinueToo(t *testing.T) {
 	b.completed(`"x"`, b.approve(o.ExecutionID, signals.Approve{}))
 }
 
+// Each run makes progress, even if taking over the log makes as many events as it may have; what settled, and timers that
+// fired, count once over any number of runs.
+func TestRunsAsSmallAsTheirLog(t *testing.T) {
+	b := setUp(t)
+	b.options.Limits.HistoryEvents = 8
+	b.worker()
+	o := b.run(`const made = await Promise.all(['a', 'b'].map((name) => lab.make({name})));
+const asked = await lab.ask({name: 'c'});
+await new Promise((done) => setTimeout(done, 1100));
+return [...made, asked, await lab.make({name: 'd'})]`)
+	require.Equal(t, signals.Paused, o.Status, o.Error)
+	b.completed(`["a","b","c","d"]`, b.approve(o.ExecutionID, signals.Approve{}))
+	require.Less(t, b.runs(o.ExecutionID), 8)
+	require.Len(t, b.lab.effects("make"), 3)
+}
+
 // What people wrote may be too large for the next run's input. The run stays until it is not.
 func TestRunsWithALargeStateContinueLater(t *testing.T) {
 	b := setUp(t)
