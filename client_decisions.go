@@ -25,7 +25,7 @@ func (c *Client) Retry(ctx context.Context, id string, r signals.Retry) (signals
 }
 
 // Resolve gives the result of a call that clients resolve, or whose outcome is unknown, and waits for the outcome after
-// that. A result that does not match the method's output schema leaves the call pending; the outcome tells why.
+// that. A result that does not match the method's output schema changes nothing and is an error outcome.
 func (c *Client) Resolve(ctx context.Context, id string, r signals.Resolve) (signals.Outcome, error) {
 	return c.sendAndWait(ctx, id, r)
 }
@@ -44,8 +44,12 @@ func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool,
 }
 
 // Decide sends a decision of any kind, or several in one message, and answers at once, without waiting for what
-// follows: whether it applied, or why not.
+// follows: whether it applied, or why not. Edited arguments and given results that do not match their schema are
+// refused before they are sent, where a worker of the runtime answers within a second.
 func (c *Client) Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error) {
+	if problem := c.check(ctx, id, m); problem != "" {
+		return signals.Verdict{Error: problem, Status: signals.Paused}, nil
+	}
 	return c.decide(ctx, id, m.Signal(), m)
 }
 

@@ -17,7 +17,8 @@ type remembered struct {
 	scanned int               // entries of the log that were looked at for ephemeral ones
 	anew    bool              // there is an ephemeral one
 	input   signals.PassInput // what the inputs of its passes have in common
-	bytes   int               // about, of what weighed entries of the log hold
+	bytes   int               // about, of all that is kept
+	entered int               // of these, of what weighed entries of the log hold
 	weighed int
 }
 
@@ -39,9 +40,10 @@ func (r *remembered) entries() (entries []signals.Entry, ephemeral bool) {
 // weigh adds what the log has grown by.
 func (r *remembered) weigh() {
 	for _, e := range r.log.Order[r.weighed:] {
-		r.bytes += len(e.Args) + len(e.Value) + entryBytes
+		r.entered += len(e.Args) + len(e.Value) + entryBytes
 	}
 	r.weighed = len(r.log.Order)
+	r.bytes = r.entered + len(r.code) + r.log.Besides()
 }
 
 // memory keeps the logs of the executions whose passes ran here last. It only saves reading history.

@@ -37,6 +37,8 @@ type Carried struct {
 	// holds them.
 	Given  []Given `json:"given,omitempty"`
 	Timers []Timer `json:"timers,omitempty"`
+	// Settled says that something has settled since the newest pass, in the run before or in one before that.
+	Settled bool `json:"settled,omitempty"`
 
 	// More says that the newest pass asks for the next one, Partial that it could not list all that it is blocked on.
 	More    bool `json:"more,omitempty"`
@@ -192,22 +194,25 @@ func (c *carrier) decided(l *Log, seq int) {
 // Restore adds a part, in order, to a log that has nothing else yet.
 func (l *Log) Restore(part CarriedLog) {
 	for _, b := range part.Blocked {
-		l.Blocked[b.Seq] = b
+		l.block(b)
 	}
 	for _, e := range part.Entries {
 		if e.Timer {
 			l.Order = append(l.Order, e)
 			continue
 		}
+		l.settle(e)
 		if b, gated := l.Blocked[e.ID]; gated {
 			b.Args = e.Args
 			l.Blocked[e.ID] = b
 		}
-		l.settle(e)
 	}
 	//workflowcheck:ignore each goes to its own key
 	for seq, decisions := range part.Decisions {
 		l.Decisions[seq] = decisions
+		for _, d := range decisions {
+			l.beside += d.Bytes()
+		}
 	}
 	//workflowcheck:ignore each goes to its own key
 	for seq, args := range part.Edited {
@@ -215,7 +220,9 @@ func (l *Log) Restore(part CarriedLog) {
 	}
 	if part.Part == part.Parts-1 {
 		l.Nonce, l.Passes, l.Pinned = part.Nonce, part.Passes, part.Pinned
-		l.Logs, l.lines, l.HookErrors = part.Logs, part.Lines, part.HookErrors
+		l.HookErrors = part.HookErrors
+		l.addLines(part.Logs)
+		l.lines = part.Lines
 	}
 }
 

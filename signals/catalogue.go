@@ -17,6 +17,8 @@ const (
 	CatalogueTool     = "tool"    // a Tool
 	CatalogueMethod   = "method"  // a Method, null where there is none of the name Target
 	CatalogueMethods  = "methods" // Methods
+	// CatalogueCheck asks whether the method Target takes Args, or may have given Result: "" or what is wrong.
+	CatalogueCheck = "check"
 )
 
 // Questions in UTCP's words, which programs of the synchronous mode ask, too.
@@ -47,6 +49,9 @@ type CatalogueInput struct {
 	// Description replaces the tool's text; Hints, by connector, go before the worker's own.
 	Description string            `json:"description,omitempty"`
 	Hints       map[string]string `json:"hints,omitempty"`
+	// Args, or else Result, is what a person wrote, to be checked.
+	Args   json.RawMessage `json:"args,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
 }
 
 // Method is what a client may know of a connector's method: enough to make a form for its arguments.

@@ -30,6 +30,8 @@ type Log struct {
 	settled map[int]int // seq to index in Order
 	gated   int         // of these, calls that the workflow made
 	lines   int
+	printed int // bytes of Logs
+	beside  int // bytes, about, of decisions and of the arguments of calls that have not settled
 }
 
 // Settlement is the value that a source event holds.
@@ -119,8 +121,12 @@ func (l *Log) decide(seq int, d Decision) {
 	}
 	if !slices.ContainsFunc(l.Decisions[seq], known) {
 		l.Decisions[seq] = append(l.Decisions[seq], d)
+		l.beside += d.Bytes()
 	}
 }
+
+// Besides is about how many bytes the log holds beside the settled calls: console lines, arguments, decisions.
+func (l *Log) Besides() int { return l.printed + l.beside }
 
 // Add adds what a pass delivered and issued itself.
 func (l *Log) Add(r PassResult) {
@@ -135,7 +141,7 @@ func (l *Log) Add(r PassResult) {
 		if _, known := l.Blocked[b.Seq]; !known && l.Settled(b.Seq) {
 			l.gated++
 		}
-		l.Blocked[b.Seq] = b
+		l.block(b)
 	}
 	l.lines = r.Lines
 	l.addLines(r.Logs)
@@ -147,6 +153,13 @@ func (l *Log) Add(r PassResult) {
 	l.Last = r
 }
 
+func (l *Log) block(b Blocked) {
+	if _, known := l.Blocked[b.Seq]; !known && !l.Settled(b.Seq) {
+		l.beside += len(b.Args)
+	}
+	l.Blocked[b.Seq] = b
+}
+
 // settle appends, but a reexecute read that ran anew takes the place of its former result.
 func (l *Log) settle(e Entry) {
 	i, again := l.settled[e.ID]
@@ -154,8 +167,9 @@ func (l *Log) settle(e Entry) {
 		l.Order[i] = e
 		return
 	}
-	if _, gated := l.Blocked[e.ID]; gated && !again {
+	if b, gated := l.Blocked[e.ID]; gated && !again {
 		l.gated++
+		l.beside -= len(b.Args)
 	}
 	l.settled[e.ID] = len(l.Order)
 	l.Order = append(l.Order, e)
@@ -183,18 +197,18 @@ const LogsDropped = "[codemode: earlier console output dropped — too large to 
 
 func (l *Log) addLines(lines []string) {
 	l.Logs = append(l.Logs, lines...)
-	total := 0
-	for _, line := range l.Logs {
-		total += len(line)
+	for _, line := range lines {
+		l.printed += len(line)
 	}
-	if total <= maxLogUnits {
+	if l.printed <= maxLogUnits {
 		return
 	}
-	for total > maxLogUnits/2 && len(l.Logs) > 1 {
-		total -= len(l.Logs[0])
+	for l.printed > maxLogUnits/2 && len(l.Logs) > 1 {
+		l.printed -= len(l.Logs[0])
 		l.Logs = l.Logs[1:]
 	}
 	l.Logs = append([]string{LogsDropped}, l.Logs...)
+	l.printed += len(LogsDropped)
 }
 
 // Calls lists every call ever issued, in seq order: settled ones with their result, others as executing or, where

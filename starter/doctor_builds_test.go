@@ -38,7 +38,7 @@ func TestWhoRunsNewExecutions(t *testing.T) {
 		"gone":                {pollers{poller("", 2*time.Minute)}, "", "", false, "polled by nobody"},
 		"unversioned":         {pollers{poller("", 0)}, "", "", true, "is polled"},
 		"current":             {pollers{poller("b1", 0)}, "b1", "", true, "is polled"},
-		"none current":        {pollers{poller("b1", 0)}, "", "", false, "by build b1 of deployment shop, which is not"},
+		"none current":        {pollers{poller("b1", 0)}, "", "", false, "which is not the current version"},
 		"another current":     {pollers{poller("b2", 0)}, "b1", "", false, "not polled by the current version"},
 		"the current is gone": {pollers{poller("b2", 0), poller("b1", time.Hour)}, "b1", "", false, "not polled"},
 		"ramping":             {pollers{poller("b1", 0)}, "", "b1", true, "is polled"},

@@ -18,13 +18,13 @@ import (
 // isFull reports whether the run should continue as new at its next point of rest.
 func (e *execution) isFull(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	may := e.since(inOrder) && e.pinned != nil && !e.stays
-	return may && (info.GetCurrentHistoryLength() > e.limits.HistoryEvents ||
+	may := e.since(inOrder) && e.pinned != nil && e.passes > e.stayedAt
+	return may && (info.GetCurrentHistoryLength() > e.carriedEvents+e.limits.HistoryEvents ||
 		info.GetCurrentHistorySize() > e.carriedBytes+e.limits.HistoryBytes || e.updates > maxUpdates)
 }
 
-// handOver lets the run continue as new, unless its state is too large to travel: then the run stays, and ends the
-// execution when history is full.
+// handOver lets the run continue as new, unless its state is too large to travel: then the run stays until another pass
+// has made it smaller, and ends the execution when history is full.
 func (e *execution) handOver(ctx workflow.Context) bool {
 	if !e.isFull(ctx) || e.running > 0 || e.decisionWaits { // a decision is followed by its pass, in the same run
 		return false
@@ -39,9 +39,11 @@ func (e *execution) handOver(ctx workflow.Context) bool {
 	}
 	if e.handsOver = false; e.end == nil && !e.decisionWaits {
 		e.next = e.state(ctx)
-		e.stays = len(payload.MustRaw(e.nextInput()).Payload().GetData()) > maxState
+		if len(payload.MustRaw(e.nextInput()).Payload().GetData()) > maxState {
+			e.next, e.stayedAt = nil, e.passes
+		}
 	}
-	e.handsOver = e.next != nil && !e.stays
+	e.handsOver = e.next != nil
 	return e.handsOver
 }
 
@@ -60,6 +62,7 @@ func (e *execution) state(ctx workflow.Context) *signals.Carried {
 		Always: e.always, Timers: e.timers, More: e.nextPassNow, Partial: e.partial,
 		Undoable: e.undoable(), Paused: e.status == signals.Paused, PassEndTold: e.passEndTold,
 		Attributes: e.attributes, Shown: e.shown, Largest: e.largest,
+		Settled: e.settledBefore || len(e.settled) > 0,
 	}
 	for _, g := range append(e.decisions, e.settled...) {
 		s.Given = append(s.Given, g.Reference())
@@ -100,7 +103,7 @@ func (e *execution) restore(s *signals.Carried) {
 	e.inline, e.gated, e.effects, e.decisionBytes = s.Inline, s.Gated, s.Effects, s.DecisionBytes
 	e.timers, e.nextPassNow, e.partial = s.Timers, s.More, s.Partial
 	e.passEndTold, e.attributes, e.shown, e.undoableBefore = s.PassEndTold, s.Attributes, s.Shown, s.Undoable
-	e.settledBefore, e.inLocalPass = len(s.Given) > 0, s.Pinned.LocalPasses
+	e.settledBefore, e.inLocalPass = s.Settled || len(s.Given) > 0, s.Pinned.LocalPasses
 	e.atRest = !e.settledBefore && !s.More
 	e.logs.more = true // earlier runs printed them
 	if s.Always != nil {
@@ -161,7 +164,11 @@ func (e *execution) takeLog(ctx workflow.Context) {
 			}
 		}
 	}
-	e.carriedBytes = workflow.GetInfo(ctx).GetCurrentHistorySize()
+	info := workflow.GetInfo(ctx)
+	e.carriedBytes = info.GetCurrentHistorySize()
+	if e.since(besideLog) {
+		e.carriedEvents = info.GetCurrentHistoryLength()
+	}
 }
 
 func (e *execution) carriedLog(ctx workflow.Context, part int) (log signals.CarriedLog, err error) {

@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
-	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Catalogue asks the catalogue of a worker, for clients of servers without standalone activities.
@@ -17,6 +16,6 @@ func Catalogue(ctx workflow.Context, in signals.CatalogueInput) (converter.RawVa
 		StartToCloseTimeout: 30 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	var answer converter.RawValue
-	err := workflow.ExecuteLocalActivity(ctx, signals.CatalogueActivity, payload.MustRaw(in)).Get(ctx, &answer)
+	err := workflow.ExecuteLocalActivity(ctx, signals.CatalogueActivity, in).Get(ctx, &answer)
 	return answer, err
 }

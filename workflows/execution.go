@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -104,12 +105,13 @@ type execution struct {
 	// Of the runs before, see carry.go.
 	runs           int // counting this one
 	carriedBytes   int // of history that hold the log so far
+	carriedEvents  int // the same in events
 	undoableBefore bool
 	settledBefore  bool // something has settled since the newest pass
 	atRest         bool // no pass is due: the run goes on where the one before waited
 	updates        int  // that this run took
 	handsOver      bool // this run continues as new
-	stays          bool // its state is too large for that
+	stayedAt       int  // the pass after which its state was too large for that
 	next           *signals.Carried
 
 	mailboxes     []mailbox
@@ -344,11 +346,13 @@ func (e *execution) startTimer(ctx workflow.Context) *bool {
 			return
 		}
 		now := workflow.Now(ctx).UnixMilli()
-		for _, t := range e.timers {
-			if t.Due <= now {
-				e.settled = append(e.settled, signals.Given{Kind: signals.GivenTimer, ID: t.ID, At: now})
+		e.timers = slices.DeleteFunc(slices.Clone(e.timers), func(t signals.Timer) bool {
+			if t.Due > now {
+				return false
 			}
-		}
+			e.settled = append(e.settled, signals.Given{Kind: signals.GivenTimer, ID: t.ID, At: now})
+			return true
+		})
 		*fired = true
 	})
 	return fired

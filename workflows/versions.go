@@ -20,8 +20,11 @@ const (
 	// result of a pass; calls are dispatched in waves, and those nobody has begun are withdrawn when a person ends the
 	// execution; waiters need no timer; a call that is pending again has all the time to be decided.
 	inOrder = 1
+	// besideLog: what a run takes over counts for nothing of what makes it continue as new, so that each run makes
+	// progress, however small it is to be.
+	besideLog = 2
 	// attributed: an execution that was started without search attributes sets them itself.
-	attributed = 2
+	attributed = 3
 
 	currentVersion = attributed
 )

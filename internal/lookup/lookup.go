@@ -75,6 +75,8 @@ func (l Lookups) Answer(ctx context.Context, in signals.CatalogueInput) (any, er
 		return l.method(in.Target), nil
 	case signals.CatalogueMethods:
 		return l.methods(in.From), nil
+	case signals.CatalogueCheck:
+		return l.check(in), nil
 	}
 	if answer, ok := l.utcp(in); ok {
 		return answer, nil
@@ -102,6 +104,24 @@ func (l Lookups) method(target string) *signals.Method {
 		m.InputSchema = nil
 	}
 	return m
+}
+
+// check says what is wrong with arguments or a result that a person wrote, in the words of the activity that uses them.
+func (l Lookups) check(in signals.CatalogueInput) string {
+	connector, name, _ := strings.Cut(in.Target, ".")
+	method, err := l.Connectors.Lookup(connector, name)
+	if err != nil {
+		return "" // another worker may have it
+	}
+	if len(in.Args) > 0 {
+		err = method.Validate(in.Args)
+	} else {
+		err = method.ValidateResult(in.Result)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func (l Lookups) tool(in signals.CatalogueInput) signals.Tool {

@@ -107,17 +107,14 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	return s.inLanes(ctx, 1, alone)
 }
 
-// extent counts an execution's events and the calls that reached the ledger.
+// extent counts the events of all runs of an execution, and the calls that reached the ledger.
 func (s *sweeper) extent(ctx context.Context, l *lane, id string) (events, calls int, err error) {
 	entries, err := s.cluster.truth.Entries(ctx, id)
 	if err != nil {
 		return 0, 0, err
 	}
-	d, err := s.cluster.raw.DescribeWorkflowExecution(ctx, signals.WorkflowID(l.name, id), "")
-	if err != nil {
-		return 0, 0, err
-	}
-	return int(d.WorkflowExecutionInfo.HistoryLength), len(entries), nil
+	err = s.follow(ctx, signals.WorkflowID(l.name, id), false, func() bool { events++; return false })
+	return events, len(entries), err
 }
 
 func (s *sweeper) inLanes(ctx context.Context, lanes int, boundaries []boundary) error {
@@ -236,20 +233,35 @@ func (s *sweeper) count(change func(*kills)) {
 	change(&s.hits)
 }
 
-// awaitEvent returns when the workflow has more than so many events.
+// awaitEvent returns when the runs of the workflow have more than so many events.
 func (s *sweeper) awaitEvent(ctx context.Context, workflowID string, at int) {
-	seen := 0
 	for ctx.Err() == nil {
-		seen = 0
-		events := s.cluster.raw.GetWorkflowHistory(ctx, workflowID, "", true, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-		for events.HasNext() {
-			if _, err := events.Next(); err != nil {
-				break // it has not started yet
-			}
-			if seen++; seen > at {
-				return
-			}
+		seen := 0
+		err := s.follow(ctx, workflowID, true, func() bool { seen++; return seen > at })
+		if err == nil && seen > at {
+			return
 		}
-		wait(ctx, 5*time.Millisecond)
+		wait(ctx, 5*time.Millisecond) // it has not started yet, or Temporal is away
 	}
+}
+
+// follow tells of each event of a workflow's runs, from the first on, until enough says so or there are no more: those
+// that are still to come are waited for.
+func (s *sweeper) follow(ctx context.Context, workflowID string, wait bool, enough func() bool) error {
+	d, err := s.cluster.raw.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return err
+	}
+	for run := d.WorkflowExecutionInfo.GetFirstRunId(); run != ""; {
+		events := s.cluster.raw.GetWorkflowHistory(ctx, workflowID, run, wait,
+			enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for run = ""; events.HasNext(); {
+			e, err := events.Next()
+			if err != nil || enough() {
+				return err
+			}
+			run = e.GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
+		}
+	}
+	return nil
 }

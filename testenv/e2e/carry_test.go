@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -107,6 +109,44 @@ func TestPausedRunsContinueToo(t *testing.T) {
 	}
 	b.eventually("the run is replaced", func() bool { return b.runs(o.ExecutionID) > 1 })
 	b.completed(`"x"`, b.approve(o.ExecutionID, signals.Approve{}))
+}
+
+// Each run makes progress, even if taking over the log makes as many events as it may have; what settled, and timers that
+// fired, count once over any number of runs.
+func TestRunsAsSmallAsTheirLog(t *testing.T) {
+	b := setUp(t)
+	b.options.Limits.HistoryEvents = 8
+	b.worker()
+	o := b.run(`const made = await Promise.all(['a', 'b'].map((name) => lab.make({name})));
+const asked = await lab.ask({name: 'c'});
+await new Promise((done) => setTimeout(done, 1100));
+return [...made, asked, await lab.make({name: 'd'})]`)
+	require.Equal(t, signals.Paused, o.Status, o.Error)
+	b.completed(`["a","b","c","d"]`, b.approve(o.ExecutionID, signals.Approve{}))
+	require.Less(t, b.runs(o.ExecutionID), 8)
+	require.Len(t, b.lab.effects("make"), 3)
+}
+
+// What people wrote may be too large for the next run's input. The run stays until it is not.
+func TestRunsWithALargeStateContinueLater(t *testing.T) {
+	b := setUp(t)
+	b.options.Limits.HistoryEvents = 30
+	b.options.Rules = map[string][]connectors.Rule{"lab": {{Pattern: "ask", Policy: connectors.Policy{Approvals: 2}}}}
+	b.worker()
+	o := b.run(`const first = await Promise.all([0, 1, 2].map(() => lab.ask({name: 'a'}))); ` + manyWrites + `
+return first.map((name) => name.length)`)
+	for seq := range 3 {
+		edited := fmt.Sprintf(`{"name":"%s"}`, strings.Repeat("x", 800_000+seq))
+		require.Equal(t, signals.Paused, b.approve(o.ExecutionID,
+			signals.Approve{Seqs: []int{seq}, Args: []byte(edited), By: "ada"}).Status)
+	}
+	b.eventually("it is full", func() bool {
+		require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "",
+			signals.SignalApprove, signals.Approve{Seqs: []int{9}}))
+		return len(b.events(o.ExecutionID)) > 60
+	})
+	b.completed(`[800000,800001,800002]`, b.approve(o.ExecutionID, signals.Approve{By: "bob"}))
+	require.Greater(t, b.runs(o.ExecutionID), 1)
 }
 
 // More than a history can hold, at once.

@@ -96,12 +96,12 @@ func TestClientsResolveCalls(t *testing.T) {
 		return o
 	}
 	refused := resolve(`{"colour":"red"}`)
-	require.Equal(t, signals.Paused, refused.Status)
-	require.Contains(t, refused.Pending[0].Refused, "invalid result for client.pick")
+	require.Equal(t, signals.Failed, refused.Status)
+	require.Contains(t, refused.Error, "invalid result for client.pick")
 	b.completed(`{"color":"red"}`, resolve(`{"color":"red"}`))
 	require.Contains(t, b.lab.effects("write")[0], "write red ")
 	require.Contains(t, resolve(`{"color":"blue"}`).Error, "not paused (status: completed)")
-	require.Equal(t, "resolve", b.show(o.ExecutionID).Log[0].Decisions[1].Kind)
+	require.Equal(t, "resolve", b.show(o.ExecutionID).Log[0].Decisions[0].Kind)
 }
 
 func TestTwoPeopleApprove(t *testing.T) {

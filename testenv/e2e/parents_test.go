@@ -74,6 +74,19 @@ func TestAParentApprovesAndGetsTheResult(t *testing.T) {
 	b.healthy("child")
 }
 
+// TestAParentIsToldByEveryRun: the execution knows its parent after it has continued as new.
+func TestAParentIsToldByEveryRun(t *testing.T) {
+	b := setUp(t)
+	b.options.Limits.HistoryEvents = 40
+	b.worker()
+	answer, err := b.asParent("child", signals.ExecutionInput{TellParent: true, FailOnError: true,
+		Code: manyWrites + `return await lab.ask({name: 'a'})`})
+	require.NoError(t, err)
+	require.Equal(t, `completed "a"`, answer)
+	require.GreaterOrEqual(t, b.runs("child"), 3)
+	b.healthy("child")
+}
+
 // TestAFailedChildIsAnError: and a client of ours sees what it sees of any other execution.
 func TestAFailedChildIsAnError(t *testing.T) {
 	b := setUp(t)

@@ -286,8 +286,9 @@ func TestEditedArguments(t *testing.T) {
 	b.worker()
 	o := b.run(`return await lab.ask({name: 'a'})`)
 	refused := b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, Args: json.RawMessage(`{"name": 5}`)})
-	require.Equal(t, signals.Paused, refused.Status)
-	require.Contains(t, refused.Pending[0].Refused, "Invalid arguments for lab.ask: name")
+	require.Equal(t, signals.Failed, refused.Status)
+	require.Contains(t, refused.Error, "Invalid arguments for lab.ask: name")
+	require.Empty(t, b.show(o.ExecutionID).Log[0].Decisions, "it was not sent")
 	stale := b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, ArgsDigest: "0000"})
 	require.Contains(t, stale.Error, "is stale")
 	done := b.approve(o.ExecutionID,
@@ -299,6 +300,22 @@ func TestEditedArguments(t *testing.T) {
 	require.JSONEq(t, `{"name":"b"}`, string(call.EditedArgs))
 	require.Equal(t, []string{"ada", "b is right"}, []string{call.DecidedBy, call.Note})
 	require.Contains(t, b.lab.effects("ask")[0], "ask b ")
+}
+
+// A signal is not checked before it is in history, so what it carries is checked when it is used.
+func TestSignalledEditsAreCheckedAtUse(t *testing.T) {
+	b := setUp(t)
+	b.worker()
+	o := b.run(`return await lab.ask({name: 'a'})`)
+	require.NoError(t, shared.client.SignalWorkflow(b.context(), signals.WorkflowID(b.runtime, o.ExecutionID), "",
+		signals.SignalApprove, map[string]any{"seqs": []int{0}, "args": map[string]any{"name": 5}}))
+	b.eventually("it is refused and pending again", func() bool {
+		pending, err := b.client.Pending(b.context(), o.ExecutionID)
+		require.NoError(t, err)
+		return len(pending) == 1 && strings.Contains(pending[0].Refused, "Invalid arguments for lab.ask: name")
+	})
+	require.Empty(t, b.lab.effects("ask"))
+	b.completed(`"a"`, b.approve(o.ExecutionID, signals.Approve{}))
 }
 
 func TestRejectAndContinue(t *testing.T) {
