@@ -41,7 +41,9 @@ func (e *execution) handOver(ctx workflow.Context) bool {
 		e.next = e.state(ctx)
 		e.stays = len(payload.MustRaw(e.nextInput()).Payload().GetData()) > maxState
 	}
-	e.handsOver = e.next != nil && !e.stays
+	if e.handsOver = e.next != nil && !e.stays; e.handsOver {
+		e.listRun(ctx)
+	}
 	return e.handsOver
 }
 

@@ -20,8 +20,10 @@ const (
 	// result of a pass; calls are dispatched in waves, and those nobody has begun are withdrawn when a person ends the
 	// execution; waiters need no timer; a call that is pending again has all the time to be decided.
 	inOrder = 1
+	// listed tells lists, in the memo, what waits for a person, and in the result what connectors there were.
+	listed = 2
 
-	currentVersion = inOrder
+	currentVersion = listed
 )
 
 // since reports whether the execution is of a version, or newer. Before the first pass it is of the newest.

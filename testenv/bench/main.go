@@ -56,6 +56,8 @@ func main() {
 		measure = func() error { return benchSandbox(os.Stdout, o.json) }
 	} else if o.waiting {
 		measure = func() error { return benchWaiting(ctx, o, os.Stdout, os.Stderr) }
+	} else if o.lists {
+		measure = func() error { return benchLists(ctx, o, os.Stdout, os.Stderr) }
 	} else if o.doors {
 		measure = func() error { return benchDoors(ctx, o, os.Stdout) }
 	}
@@ -97,6 +99,8 @@ type options struct {
 	doors      bool // starter mcp
 	waiting    bool // programs that wait
 	programs   string
+	lists      bool
+	executions, pending int
 }
 
 func parse(args []string) (options, error) {
@@ -109,12 +113,16 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
 	flags.StringVar(&o.programs, "programs", "", "of waiting: how many `programs` wait at once, as in 20,100")
+	flags.IntVar(&o.executions, "executions", 10000, "")
+	flags.IntVar(&o.pending, "pending", 2000, "")
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`")
 	if len(args) > 0 && args[0] == "sandbox" {
 		o.sandbox, args = true, args[1:]
 	} else if len(args) > 0 && args[0] == "doors" {
 		o.doors, args = true, args[1:]
+	} else if len(args) > 0 && args[0] == "lists" {
+		o.lists, args = true, args[1:]
 	} else if len(args) > 0 && args[0] == "waiting" {
 		o.waiting, args = true, args[1:]
 	}
