@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -42,11 +43,11 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 		return nil, err
 	}
 	records, undone, labelled := []signals.Record{}, rollbacks{}, c.labelled(o.Labels)
-	for _, filter := range startedWithin(time.Now()) {
-		found, err := c.visible(ctx, withRollbacks(labelled)+" AND "+filter)
+	for spans := startedWithin(time.Now()); len(spans) > 0; {
+		found, rest, err := c.newestOf(ctx, withRollbacks(labelled), spans[0], o.Limit-len(records))
 		if rpcerr.UnknownSearchAttribute(err) && labelled != "" {
 			labelled = ""
-			found, err = c.visible(ctx, withRollbacks(labelled)+" AND "+filter)
+			continue
 		}
 		if err != nil {
 			return nil, err
@@ -56,6 +57,7 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 		if records, err = c.extend(ctx, records, rows, o); err != nil || len(records) == o.Limit {
 			return records, err
 		}
+		spans = append(rest, spans[1:]...)
 	}
 	return records, nil
 }
@@ -110,21 +112,6 @@ func (c *Client) readMissing(ctx context.Context, rows []*row, o ListOptions) er
 		})
 	}
 	return group.Wait()
-}
-
-// lookBack is how far back a list looks, step by step: who wants the newest does not read the names of all.
-var lookBack = []time.Duration{time.Minute, 10 * time.Minute, 2 * time.Hour, 24 * time.Hour, 14 * 24 * time.Hour}
-
-// startedWithin are filters, newest first, of which every execution passes exactly one.
-func startedWithin(now time.Time) []string {
-	var filters []string
-	before := ""
-	for _, d := range lookBack {
-		since := now.Add(-d).UTC().Format(time.RFC3339Nano)
-		filters = append(filters, fmt.Sprintf(`StartTime >= "%s"%s`, since, before))
-		before = fmt.Sprintf(` AND StartTime < "%s"`, since)
-	}
-	return append(filters, strings.TrimPrefix(before, " AND "))
 }
 
 // labelled is the condition of a list by labels, where the server knows them. A label that would have to be escaped is
@@ -183,15 +170,19 @@ func (c *Client) paused(ctx context.Context) ([]*workflow.WorkflowExecutionInfo,
 
 // visible lists workflows of the runtime, newest first.
 func (c *Client) visible(ctx context.Context, filter string) ([]*workflow.WorkflowExecutionInfo, error) {
-	query := fmt.Sprintf(`%s AND WorkflowId STARTS_WITH "codemode/%s/" AND ExecutionStatus != "ContinuedAsNew"`,
-		filter, c.runtime)
-	var found []*workflow.WorkflowExecutionInfo
+	found, _, err := c.visibleUpTo(ctx, filter, math.MaxInt)
+	return found, err
+}
+
+// visibleUpTo lists no more than so many pages, in whatever order the server has them, and tells whether that is all.
+func (c *Client) visibleUpTo(ctx context.Context, filter string, pages int) (found []*workflow.WorkflowExecutionInfo,
+	all bool, err error) {
 	var token []byte
-	for {
-		page, err := c.temporal.ListWorkflow(ctx,
-			&workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 1000, NextPageToken: token})
+	for range pages {
+		page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Query: c.visibleQuery(filter), PageSize: pageSize, NextPageToken: token})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		found = append(found, page.Executions...)
 		if token = page.NextPageToken; len(token) == 0 {
@@ -200,5 +191,13 @@ func (c *Client) visible(ctx context.Context, filter string) ([]*workflow.Workfl
 	}
 	sort.SliceStable(found,
 		func(i, j int) bool { return found[i].StartTime.AsTime().After(found[j].StartTime.AsTime()) })
-	return found, nil
+	return found, len(token) == 0, nil
+}
+
+// pageSize is the most that a server gives at once.
+const pageSize = 1000
+
+func (c *Client) visibleQuery(filter string) string {
+	return fmt.Sprintf(`%s AND WorkflowId STARTS_WITH "codemode/%s/" AND ExecutionStatus != "ContinuedAsNew"`, filter,
+		c.runtime)
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime/pprof"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
@@ -41,7 +44,39 @@ func benchLists(ctx context.Context, o options, out, progress io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(progress, "paused made in", time.Since(start))
-	time.Sleep(3 * time.Second)
+	time.Sleep(70 * time.Second)
+	f, _ := os.Create("/tmp/lists/cpu.prof")
+	_ = pprof.StartCPUProfile(f)
+	for range 5 {
+		ms, _ := timed(func() error {
+			recs, err := s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Brief: true, Status: signals.Completed})
+			fmt.Fprintln(progress, len(recs))
+			return err
+		})
+		fmt.Fprintln(progress, "list brief completed, old", ms)
+		ms, _ = timed(func() error {
+			recs, err := s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Brief: true})
+			fmt.Fprintln(progress, len(recs))
+			return err
+		})
+		fmt.Fprintln(progress, "list brief, old", ms)
+		ms, _ = timed(func() error {
+			_, err := s.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = 'codemode.Execution' AND WorkflowId STARTS_WITH 'codemode/default/'"})
+			return err
+		})
+		fmt.Fprintln(progress, "count", ms)
+		ms, _ = timed(func() error {
+			_, err := s.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "WorkflowType = 'codemode.Execution' AND WorkflowId STARTS_WITH 'codemode/default/'"})
+			return err
+		})
+		fmt.Fprintln(progress, "one page", ms)
+		ms, _ = timed(func() error {
+			_, err := s.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "WorkflowType = 'codemode.Execution' AND ExecutionStatus = 'Completed'"})
+			return err
+		})
+		fmt.Fprintln(progress, "one page, completed", ms)
+	}
+	pprof.StopCPUProfile()
 	for range 3 {
 		ms, err := timed(func() error { l, err := s.client.Pending(ctx, ""); fmt.Fprintln(progress, len(l)); return err })
 		fmt.Fprintln(progress, "pending", ms, err)
@@ -62,7 +97,13 @@ func benchLists(ctx context.Context, o options, out, progress io.Writer) error {
 		for _, r := range recs {
 			ids = append(ids, r.ID)
 		}
-		for _, n := range []int{8, 16, 32} {
+		ms, err = timed(func() error {
+			recs, err := s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Brief: true})
+			fmt.Fprintln(progress, len(recs))
+			return err
+		})
+		fmt.Fprintln(progress, "list brief", ms, err)
+		for _, n := range []int{8} {
 			var g errgroup.Group
 			g.SetLimit(n)
 			ms, _ = timed(func() error {
