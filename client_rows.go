@@ -51,7 +51,8 @@ func (c *Client) row(w *workflow.WorkflowExecutionInfo, undone rollbacks) *row {
 	}
 	var state signals.ListedState
 	if known, _ := c.memo(w, signals.MemoState, &state); known {
-		r.record.CreatedAt, r.record.Connectors = state.StartedAt, append([]string{}, state.Connectors...)
+		r.record.CreatedAt = cmp.Or(state.StartedAt, r.record.CreatedAt)
+		r.record.Connectors = append([]string{}, state.Connectors...)
 		if r.record.Status == signals.Paused {
 			r.record.Passes, r.record.UpdatedAt = state.Passes, state.At
 		}

@@ -46,8 +46,8 @@ func beginning(text string, most int) (start string, cut bool) {
 
 // ListedState is where an execution stood when it last paused, or when its run before continued as new.
 type ListedState struct {
-	// StartedAt is when the execution began, in whichever run.
-	StartedAt  int64    `json:"startedAt"`
+	// StartedAt is when the execution began, where that was in an earlier run.
+	StartedAt  int64    `json:"startedAt,omitempty"`
 	At         int64    `json:"at"`
 	Passes     int      `json:"passes"`
 	Connectors []string `json:"connectors,omitempty"`

@@ -34,13 +34,16 @@ func (e *execution) list(ctx workflow.Context) {
 func (e *execution) listRun(ctx workflow.Context) {
 	if e.since(listed) {
 		state := e.listedState(ctx)
-		state.Omitted = true // until it pauses
+		state.StartedAt, state.Omitted = e.startedAt, true // until it pauses
 		e.writeState(ctx, state)
 	}
 }
 
 func (e *execution) listedState(ctx workflow.Context) signals.ListedState {
-	s := signals.ListedState{StartedAt: e.startedAt, At: workflow.Now(ctx).UnixMilli(), Passes: e.passes}
+	s := signals.ListedState{At: workflow.Now(ctx).UnixMilli(), Passes: e.passes}
+	if e.runs > 1 {
+		s.StartedAt = e.startedAt
+	}
 	if e.pinned != nil {
 		s.Connectors = e.pinned.Connectors
 	}

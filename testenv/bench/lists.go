@@ -2,135 +2,169 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"runtime/pprof"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// benchLists
+// listed is how many rows the measured lists ask for.
+const listed = 2000
+
+// listsRow is one thing that a client does where there are many executions.
+type listsRow struct {
+	What    string  `json:"what"`
+	Rows    int     `json:"rows"`
+	Ms      float64 `json:"ms"`
+	Fastest float64 `json:"fastestMs"`
+	Goal    float64 `json:"goalMs,omitempty"`
+}
+
+// benchLists measures lists, and a decision about all that waits, where there are many executions.
 func benchLists(ctx context.Context, o options, out, progress io.Writer) error {
 	s, err := open(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	start := time.Now()
-	paused := atomic.Int64{}
-	ids := make([]string, 0, 10000)
-	if err := together(32, o.executions-o.pending, func() error {
-		_, err := s.client.Execute(ctx, fmt.Sprintf("// program %d\nreturn %d", programs.Add(1), 1), codemode.ExecuteOptions{Purpose: "one of many"})
-		return err
-	}); err != nil {
+	_, _ = fmt.Fprintf(progress, "making %d executions, of which %d wait\n", o.executions, o.pending)
+	if err := s.populate(ctx, o); err != nil {
 		return err
 	}
-	fmt.Fprintln(progress, "completed made in", time.Since(start))
-	start = time.Now()
-	if err := together(32, o.pending, func() error {
-		_, err := s.pause(ctx, work{Reads: 1})
-		paused.Add(1)
-		return err
-	}); err != nil {
+	rows, err := s.timeLists(ctx, o, progress)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(progress, "paused made in", time.Since(start))
-	time.Sleep(70 * time.Second)
-	f, _ := os.Create("/tmp/lists/cpu.prof")
-	_ = pprof.StartCPUProfile(f)
-	for range 5 {
-		ms, _ := timed(func() error {
-			recs, err := s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Brief: true, Status: signals.Completed})
-			fmt.Fprintln(progress, len(recs))
-			return err
-		})
-		fmt.Fprintln(progress, "list brief completed, old", ms)
-		ms, _ = timed(func() error {
-			recs, err := s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Brief: true})
-			fmt.Fprintln(progress, len(recs))
-			return err
-		})
-		fmt.Fprintln(progress, "list brief, old", ms)
-		ms, _ = timed(func() error {
-			_, err := s.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = 'codemode.Execution' AND WorkflowId STARTS_WITH 'codemode/default/'"})
-			return err
-		})
-		fmt.Fprintln(progress, "count", ms)
-		ms, _ = timed(func() error {
-			_, err := s.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "WorkflowType = 'codemode.Execution' AND WorkflowId STARTS_WITH 'codemode/default/'"})
-			return err
-		})
-		fmt.Fprintln(progress, "one page", ms)
-		ms, _ = timed(func() error {
-			_, err := s.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, Query: "WorkflowType = 'codemode.Execution' AND ExecutionStatus = 'Completed'"})
-			return err
-		})
-		fmt.Fprintln(progress, "one page, completed", ms)
+	_, _ = fmt.Fprintf(progress, "approving %d\n", o.pending)
+	approved, err := s.timeApproveAll(ctx, o.pending)
+	if err != nil {
+		return err
 	}
-	pprof.StopCPUProfile()
-	for range 3 {
-		ms, err := timed(func() error { l, err := s.client.Pending(ctx, ""); fmt.Fprintln(progress, len(l)); return err })
-		fmt.Fprintln(progress, "pending", ms, err)
-		var recs []signals.Record
-		ms, err = timed(func() error {
-			recs, err = s.client.Executions(ctx, codemode.ListOptions{Limit: 2000})
-			fmt.Fprintln(progress, len(recs))
+	return writeLists(out, append(rows, approved...), o)
+}
+
+// populate makes executions that have completed, and in the end those that wait for a person.
+func (s *site) populate(ctx context.Context, o options) error {
+	const atOnce = 32
+	err := together(atOnce, o.executions-o.pending, func() error {
+		_, err := s.runOurs(ctx, work{Reads: 1})
+		return err
+	})
+	if err == nil {
+		err = together(atOnce, o.pending, func() error { _, err := s.pause(ctx, work{Reads: 1}); return err })
+	}
+	if err != nil {
+		return err
+	}
+	return s.awaitListed(ctx, fmt.Sprintf(`CodemodeStatus = "%s"`, signals.Paused), o.pending)
+}
+
+// awaitListed waits until visibility has so many executions.
+func (s *site) awaitListed(ctx context.Context, query string, want int) error {
+	for {
+		n, err := s.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Query: fmt.Sprintf(`WorkflowType = "%s" AND %s`, signals.ExecutionWorkflow, query)})
+		if err != nil || n.Count == int64(want) {
 			return err
-		})
-		fmt.Fprintln(progress, "list", ms, err)
-		ms, err = timed(func() error {
-			recs, err = s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Status: signals.Completed})
-			fmt.Fprintln(progress, len(recs))
-			return err
-		})
-		fmt.Fprintln(progress, "list completed", ms, err)
-		ids = ids[:0]
-		for _, r := range recs {
-			ids = append(ids, r.ID)
 		}
-		ms, err = timed(func() error {
-			recs, err := s.client.Executions(ctx, codemode.ListOptions{Limit: 2000, Brief: true})
-			fmt.Fprintln(progress, len(recs))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// timeLists measures each list o.rounds times.
+func (s *site) timeLists(ctx context.Context, o options, progress io.Writer) ([]listsRow, error) {
+	list := func(l codemode.ListOptions) func() (int, error) {
+		return func() (int, error) {
+			records, err := s.client.Executions(ctx, l)
+			return len(records), err
+		}
+	}
+	var rows []listsRow
+	for _, m := range []struct {
+		what string
+		goal float64
+		ask  func() (int, error)
+	}{
+		{"pending", 1000, func() (int, error) { l, err := s.client.Pending(ctx, ""); return len(l), err }},
+		{"list of 20", 0, list(codemode.ListOptions{Brief: true})},
+		{"list", 1000, list(codemode.ListOptions{Limit: listed, Brief: true})},
+		{"list --json, with results", 1000, list(codemode.ListOptions{Limit: listed})},
+		{"list of completed ones", 0,
+			list(codemode.ListOptions{Limit: listed, Status: signals.Completed, Brief: true})},
+		{"list of completed ones --json, with results", 0,
+			list(codemode.ListOptions{Limit: listed, Status: signals.Completed})},
+		{"search for what none has", 0, list(codemode.ListOptions{Text: "no program has this", Brief: true})},
+	} {
+		row, times := listsRow{What: m.what, Goal: m.goal}, samples{}
+		for range o.rounds {
+			_, _ = fmt.Fprintln(progress, m.what)
+			rest(ctx)
+			ms, err := timed(func() (err error) { row.Rows, err = m.ask(); return err })
+			if err != nil {
+				return nil, err
+			}
+			times = append(times, ms)
+		}
+		row.Ms, row.Fastest = times.median(), times.smallest()
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// timeApproveAll measures an approval of all that waits: to the last verdict, and until all have completed.
+func (s *site) timeApproveAll(ctx context.Context, pending int) ([]listsRow, error) {
+	accepted, began := 0, time.Now()
+	items, err := s.client.Select(ctx, codemode.Selection{})
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.client.ApproveAll(ctx, items, codemode.ApproveAllOptions{By: "bench"})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		accepted += len(d.Accepted)
+	}
+	told := millis(time.Since(began))
+	if accepted != pending {
+		return nil, fmt.Errorf("%d calls were approved of %d that wait", accepted, pending)
+	}
+	if err := s.awaitListed(ctx, `ExecutionStatus = "Running"`, 0); err != nil {
+		return nil, err
+	}
+	done := millis(time.Since(began))
+	return []listsRow{
+		{What: "approve --all", Rows: accepted, Ms: told, Fastest: told, Goal: 25_000},
+		{What: "approve --all, until all have completed", Rows: accepted, Ms: done, Fastest: done},
+	}, nil
+}
+
+func writeLists(out io.Writer, rows []listsRow, o options) error {
+	if o.json {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(rows)
+	}
+	t := table{header: []string{"with " + fmt.Sprint(o.executions) + " executions", "rows", "ms", "fastest"}}
+	var goals []goal
+	for _, r := range rows {
+		t.rows = append(t.rows, []string{r.What, fmt.Sprint(r.Rows), tenth(r.Ms), tenth(r.Fastest)})
+		if r.Goal > 0 {
+			goals = append(goals, atMost(r.What+", ms", r.Goal, r.Ms, true))
+		}
+	}
+	for _, t := range []table{t, goalTable(goals)} {
+		if err := t.write(out, o.markdown); err != nil {
 			return err
-		})
-		fmt.Fprintln(progress, "list brief", ms, err)
-		for _, n := range []int{8} {
-			var g errgroup.Group
-			g.SetLimit(n)
-			ms, _ = timed(func() error {
-				for _, id := range ids {
-					g.Go(func() error {
-						it := s.temporal.GetWorkflowHistory(ctx, signals.WorkflowID("default", id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT)
-						for it.HasNext() {
-							if _, err := it.Next(); err != nil {
-								return err
-							}
-						}
-						return nil
-					})
-				}
-				return g.Wait()
-			})
-			fmt.Fprintln(progress, "close events", n, ms)
-			ms, _ = timed(func() error {
-				for _, id := range ids {
-					g.Go(func() error {
-						_, err := s.temporal.DescribeWorkflowExecution(ctx, signals.WorkflowID("default", id), "")
-						return err
-					})
-				}
-				return g.Wait()
-			})
-			fmt.Fprintln(progress, "describes", n, ms)
 		}
 	}
 	return nil

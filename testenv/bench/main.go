@@ -5,6 +5,7 @@
 //	    [--only reads,writes,resume,throughput,long] [--markdown] [--cpuprofile FILE]
 //	go run ./testenv/bench sandbox [--json]     passes alone, without a server
 //	go run ./testenv/bench waiting [--json]     many programs at once that mostly wait for reads
+//	go run ./testenv/bench lists [--json]       lists, and one decision about many, with many executions
 //	go run ./testenv/bench doors [--json]       models' way in: starter mcp over standard input and output
 //	go run ./testenv/bench discovery [--json]   large OpenAPI documents: load, describe, search
 //	go run ./testenv/bench search [--json]      how well search finds what queries want
@@ -99,8 +100,9 @@ type options struct {
 	doors      bool // starter mcp
 	waiting    bool // programs that wait
 	programs   string
-	lists      bool
-	executions, pending int
+	lists      bool // many executions
+	executions int  // of lists
+	pending    int  // of these
 }
 
 func parse(args []string) (options, error) {
@@ -113,8 +115,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
 	flags.StringVar(&o.programs, "programs", "", "of waiting: how many `programs` wait at once, as in 20,100")
-	flags.IntVar(&o.executions, "executions", 10000, "")
-	flags.IntVar(&o.pending, "pending", 2000, "")
+	flags.IntVar(&o.executions, "executions", 10_000, "of lists: how `many` there are")
+	flags.IntVar(&o.pending, "pending", 2_000, "of lists: how `many` of them wait for a person")
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`")
 	if len(args) > 0 && args[0] == "sandbox" {
@@ -142,6 +144,10 @@ func parse(args []string) (options, error) {
 func (o options) check() error {
 	if o.rounds < 1 {
 		return fmt.Errorf("--rounds %d: at least 1", o.rounds)
+	}
+	if o.pending < 1 || o.executions < o.pending {
+		return fmt.Errorf("--executions %d --pending %d: at least 1, and no more wait than there are", o.executions,
+			o.pending)
 	}
 	if _, err := waitingSizes(o); err != nil {
 		return err

@@ -29,6 +29,8 @@ func (s samples) median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
+func (s samples) smallest() float64 { return slices.Min(s) }
+
 // over is the ratio pair by pair: neighbours in time saw the same load.
 func (s samples) over(other samples) samples {
 	var ratios samples
