@@ -43,8 +43,9 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 		return nil, err
 	}
 	records, undone, labelled := []signals.Record{}, rollbacks{}, c.labelled(o.Labels)
+	wanted := o.Limit
 	for spans := startedWithin(time.Now()); len(spans) > 0; {
-		found, rest, err := c.newestOf(ctx, withRollbacks(labelled), spans[0], o.Limit-len(records))
+		found, rest, err := c.newestOf(ctx, withRollbacks(labelled), spans[0], wanted)
 		if rpcerr.UnknownSearchAttribute(err) && labelled != "" {
 			labelled = ""
 			continue
@@ -58,6 +59,7 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 			return records, err
 		}
 		spans = append(rest, spans[1:]...)
+		wanted *= 4 // few of them were what is looked for
 	}
 	return records, nil
 }

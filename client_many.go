@@ -120,7 +120,7 @@ func firstOfEach(items []InboxItem) []InboxItem {
 }
 
 // decidesAtOnce is how many executions are decided about in parallel.
-const decidesAtOnce = 16
+const decidesAtOnce = 32
 
 type decideCall func(signals.PendingAction) signals.OneDecision
 

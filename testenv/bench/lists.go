@@ -23,6 +23,9 @@ type listsRow struct {
 	Ms      float64 `json:"ms"`
 	Fastest float64 `json:"fastestMs"`
 	Goal    float64 `json:"goalMs,omitempty"`
+	// Processor time of one decision, in milliseconds.
+	WorkerCPU float64 `json:"workerCPU,omitempty"`
+	ServerCPU float64 `json:"serverCPU,omitempty"`
 }
 
 // benchLists measures lists, and a decision about all that waits, where there are many executions.
@@ -122,30 +125,33 @@ func (s *site) timeLists(ctx context.Context, o options, progress io.Writer) ([]
 
 // timeApproveAll measures an approval of all that waits: to the last verdict, and until all have completed.
 func (s *site) timeApproveAll(ctx context.Context, pending int) ([]listsRow, error) {
-	accepted, began := 0, time.Now()
-	items, err := s.client.Select(ctx, codemode.Selection{})
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.client.ApproveAll(ctx, items, codemode.ApproveAllOptions{By: "bench"})
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range list {
-		accepted += len(d.Accepted)
-	}
-	told := millis(time.Since(began))
-	if accepted != pending {
-		return nil, fmt.Errorf("%d calls were approved of %d that wait", accepted, pending)
-	}
-	if err := s.awaitListed(ctx, `ExecutionStatus = "Running"`, 0); err != nil {
-		return nil, err
-	}
-	done := millis(time.Since(began))
+	var told float64
+	u, err := measured(s.ours, func() error {
+		began := time.Now()
+		items, err := s.client.Select(ctx, codemode.Selection{})
+		if err != nil {
+			return err
+		}
+		list, err := s.client.ApproveAll(ctx, items, codemode.ApproveAllOptions{By: "bench"})
+		told = millis(time.Since(began))
+		if err != nil {
+			return err
+		}
+		accepted := 0
+		for _, d := range list {
+			accepted += len(d.Accepted)
+		}
+		if accepted != pending {
+			return fmt.Errorf("%d calls were approved of %d that wait", accepted, pending)
+		}
+		return s.awaitListed(ctx, `ExecutionStatus = "Running"`, 0)
+	})
+	n := float64(pending)
 	return []listsRow{
-		{What: "approve --all", Rows: accepted, Ms: told, Fastest: told, Goal: 25_000},
-		{What: "approve --all, until all have completed", Rows: accepted, Ms: done, Fastest: done},
-	}, nil
+		{What: "approve --all", Rows: pending, Ms: told, Fastest: told, Goal: 25_000},
+		{What: "approve --all, until all have completed", Rows: pending, Ms: u.ms, Fastest: u.ms,
+			WorkerCPU: u.worker / n, ServerCPU: u.server / n},
+	}, err
 }
 
 func writeLists(out io.Writer, rows []listsRow, o options) error {
@@ -154,10 +160,15 @@ func writeLists(out io.Writer, rows []listsRow, o options) error {
 		e.SetIndent("", "  ")
 		return e.Encode(rows)
 	}
-	t := table{header: []string{"with " + fmt.Sprint(o.executions) + " executions", "rows", "ms", "fastest"}}
+	t := table{header: []string{"with " + fmt.Sprint(o.executions) + " executions", "rows", "ms", "fastest",
+		"worker CPU, ms each", "server CPU, ms each"}}
 	var goals []goal
 	for _, r := range rows {
-		t.rows = append(t.rows, []string{r.What, fmt.Sprint(r.Rows), tenth(r.Ms), tenth(r.Fastest)})
+		cpu := []string{"", ""}
+		if r.ServerCPU > 0 {
+			cpu = []string{tenth(r.WorkerCPU), tenth(r.ServerCPU)}
+		}
+		t.rows = append(t.rows, append([]string{r.What, fmt.Sprint(r.Rows), tenth(r.Ms), tenth(r.Fastest)}, cpu...))
 		if r.Goal > 0 {
 			goals = append(goals, atMost(r.What+", ms", r.Goal, r.Ms, true))
 		}
