@@ -77,7 +77,7 @@ func TestMedian(t *testing.T) {
 func TestProgramsThatWait(t *testing.T) {
 	o, err := parse([]string{"waiting", "--programs", "3", "--json"})
 	require.NoError(t, err)
-	require.True(t, o.waiting)
+	require.Equal(t, "waiting", o.what)
 	rows := []waitingRow{{Programs: 100, Reads: waits{10, 200}.String(), Ours: waitingSide{Ms: 2500, Most: 200}},
 		{Programs: 1000, Reads: waits{10, 200}.String(), Ours: waitingSide{Most: 1100}, Ratio: 0.3}}
 	var text bytes.Buffer
