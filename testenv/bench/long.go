@@ -226,7 +226,7 @@ type undoneRow struct {
 
 // timeRollback undoes writes that three runs made.
 func (s *site) timeRollback(ctx context.Context, o options) (undoneRow, error) {
-	const writes, events = 1000, 2000
+	const writes, events = 1000, 2500
 	row := undoneRow{Writes: writes}
 	s.ours.stop()
 	config := s.ours.config

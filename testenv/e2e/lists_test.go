@@ -230,6 +230,7 @@ func TestListsOfContinuedRuns(t *testing.T) {
 	list, err := c.Executions(b.context(), codemode.ListOptions{})
 	require.NoError(t, err)
 	b.asShown(list[0])
+	b.healthy(o.ExecutionID)
 }
 
 func (b *bench) selected(s codemode.Selection, want int) (items []codemode.InboxItem) {
@@ -294,6 +295,7 @@ func TestApproveMany(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 5)
 	require.Equal(t, signals.Rejected, b.wait(edited).Status)
+	b.healthy(edited)
 	again, err := b.client.ApproveAll(b.context(), items[:1], codemode.ApproveAllOptions{By: "bob"})
 	require.NoError(t, err)
 	require.Contains(t, again[0].Refused[0].Error, "is not paused (status: rejected)")
