@@ -1,6 +1,7 @@
 package codemode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,9 +118,9 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	if err := errors.Join(signals.CheckExecutionID(o.ID), o.Caller.Check()); err != nil {
 		return signals.Outcome{}, err
 	}
-	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose,
-		Synchronous: o.Synchronous, Caller: o.Caller})
-	options := c.startOptions(code, o)
+	input := signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose,
+		Synchronous: o.Synchronous, Caller: o.Caller}
+	options, in := c.startOptions(input, o.ID), payload.MustRaw(input)
 	defer c.retaining(ctx, o.ID)()
 	if o.NoWait {
 		return c.start(ctx, options, in, o.ID)
@@ -127,19 +128,21 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	return c.startAndWait(ctx, options, in, o.ID)
 }
 
-func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflowOptions {
-	summary := o.Purpose
-	if summary == "" {
-		summary = firstLine(code)
-	}
+func (c *Client) startOptions(in signals.ExecutionInput, id string) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
-		ID: signals.WorkflowID(c.runtime, o.ID), TaskQueue: signals.TaskQueue(c.runtime),
+		ID: signals.WorkflowID(c.runtime, id), TaskQueue: signals.TaskQueue(c.runtime),
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		StaticSummary:            words.OneLine(signals.Cut(summary, 200)),
-		StaticDetails:            details(code, o.Caller),
-		TypedSearchAttributes:    c.attributes(o.Caller),
+		StaticSummary:            summary(in.Purpose, in.Code),
+		StaticDetails:            details(in.Code, in.Caller),
+		TypedSearchAttributes:    c.attributes(in.Caller),
+		Memo:                     map[string]any{signals.MemoStart: payload.MustRaw(in.Listed())},
 	}
+}
+
+// summary is the line about an execution: its purpose, or else the first line of its program.
+func summary(purpose, code string) string {
+	return words.OneLine(signals.Cut(cmp.Or(purpose, firstLine(code)), 200))
 }
 
 // details is what the Web UI shows about an execution: who started it, and the program.

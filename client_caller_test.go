@@ -133,8 +133,8 @@ func TestRecordsByLabel(t *testing.T) {
 
 func TestInboxesSayWhoStartedTheExecution(t *testing.T) {
 	i := (&Client{runtime: "r"}).NewInbox()
-	i.due([]string{"exec_1"})
-	i.learn("exec_1", &waiting{events: 1, seen: time.Now(), caller: somebody,
+	i.take(open("exec_1"))
+	i.learn("exec_1", &waiting{events: 1, seen: time.Now(), caller: &somebody,
 		actions: []signals.PendingAction{{ExecutionID: "exec_1"}}})
 	require.Equal(t, somebody, i.items(nil)[0].Caller)
 }

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
-	commonpb "go.temporal.io/api/common/v1"
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/converter"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
@@ -26,12 +24,17 @@ type ListOptions struct {
 	Status signals.Status
 	// Text keeps those whose id, purpose or program has it, in whatever case.
 	Text string
-	// Labels keeps those that have all of these. Without ClientOptions.IndexLabels records are read to find out.
+	// Labels keeps those that have all of these.
 	Labels map[string]string
+	// Brief leaves out how executions ended: result, error, passes and connectors of those that have, and the end of
+	// long programs. The server's lists alone answer then, where otherwise one event is read for each that has ended.
+	Brief bool
 }
 
-// Executions lists records, newest first, without their logs. Lists may lag a second behind. One that cannot be read,
-// such as when its key is lost, is listed with nothing but its id, status, times, and the reason as its error.
+// Executions lists records, newest first, without their logs and console output. No history is read for that, but of
+// executions that carry no memo, because an older version started them, or none of our clients. Lists may lag a second
+// behind. One that cannot be read, such as when its key is lost, is listed with nothing but its id, status, times, and
+// the reason as its error.
 func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
 	if o.Limit == 0 {
 		o.Limit = 20
@@ -39,88 +42,78 @@ func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Recor
 	if err := (signals.Caller{Labels: o.Labels}).Check(); err != nil {
 		return nil, err
 	}
-	rolledBack, err := c.rolledBack(ctx, o.Status)
-	if err != nil {
-		return nil, err
-	}
-	records, labelled := []signals.Record{}, c.labelled(o.Labels)
-	for _, filter := range startedWithin(time.Now()) {
-		found, err := c.visible(ctx, signals.ExecutionWorkflow, filter+labelled)
+	records, undone, labelled := []signals.Record{}, rollbacks{}, c.labelled(o.Labels)
+	wanted := o.Limit
+	for spans := startedWithin(time.Now()); len(spans) > 0; {
+		found, rest, err := c.newestOf(ctx, withRollbacks(labelled), spans[0], wanted)
 		if rpcerr.UnknownSearchAttribute(err) && labelled != "" {
 			labelled = ""
-			found, err = c.visible(ctx, signals.ExecutionWorkflow, filter)
+			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found,
-			func(w *workflow.WorkflowExecutionInfo) bool { return !hasStatus(w, o.Status, rolledBack) })
-		if records, err = c.extend(ctx, records, found, o); err != nil || len(records) == o.Limit {
+		rows := c.rows(undone.take(found), undone)
+		rows = slices.DeleteFunc(rows, func(r *row) bool { return !r.mayBe(o) })
+		if records, err = c.extend(ctx, records, rows, o); err != nil || len(records) == o.Limit {
 			return records, err
 		}
+		spans = append(rest, spans[1:]...)
+		wanted *= 4 // few of them were what is looked for
 	}
 	return records, nil
+}
+
+// withRollbacks is the condition of a list of executions, and of what was rolled back after its end: a rollback starts
+// after its execution, so whoever goes back in time meets it first.
+func withRollbacks(labelled string) string {
+	return fmt.Sprintf(`(WorkflowType = "%s"%s OR WorkflowType = "%s")`, signals.ExecutionWorkflow, labelled,
+		signals.RollbackWorkflow)
 }
 
 // extend adds the records of executions to a list, up to its limit.
-func (c *Client) extend(ctx context.Context, records []signals.Record, found []*workflow.WorkflowExecutionInfo,
+func (c *Client) extend(ctx context.Context, records []signals.Record, rows []*row,
 	o ListOptions) ([]signals.Record, error) {
-	for few := range slices.Chunk(found, atOnce) {
-		shown, err := c.shows(ctx, few)
-		if err != nil {
+	for len(rows) > 0 {
+		n := min(len(rows), o.Limit-len(records))
+		if err := c.readMissing(ctx, rows[:n], o); err != nil {
 			return nil, err
 		}
-		for _, r := range shown {
-			if r == nil || o.Status != "" && r.Status != o.Status || !hasText(r, o.Text) ||
-				!hasLabels(r, o.Labels) {
-				continue
+		for _, r := range rows[:n] {
+			if r.record != nil && r.is(o) {
+				records = append(records, *r.record)
 			}
-			if records = append(records, *r); len(records) == o.Limit {
-				return records, nil
-			}
+		}
+		if rows = rows[n:]; len(records) == o.Limit {
+			break
 		}
 	}
 	return records, nil
 }
 
-// lookBack is how far back a list looks, step by step: who wants the newest does not read the names of all.
-var lookBack = []time.Duration{time.Minute, 10 * time.Minute, 2 * time.Hour, 24 * time.Hour, 14 * 24 * time.Hour}
-
-// startedWithin are filters, newest first, of which every execution passes exactly one.
-func startedWithin(now time.Time) []string {
-	var filters []string
-	before := ""
-	for _, d := range lookBack {
-		since := now.Add(-d).UTC().Format(time.RFC3339Nano)
-		filters = append(filters, fmt.Sprintf(`StartTime >= "%s"%s`, since, before))
-		before = fmt.Sprintf(` AND StartTime < "%s"`, since)
-	}
-	return append(filters, strings.TrimPrefix(before, " AND "))
-}
-
-func (c *Client) shows(ctx context.Context, executions []*workflow.WorkflowExecutionInfo) ([]*signals.Record, error) {
-	records := make([]*signals.Record, len(executions))
+// readMissing reads what the rows lack.
+func (c *Client) readMissing(ctx context.Context, rows []*row, o ListOptions) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for i, w := range executions {
+	group.SetLimit(atOnce)
+	for _, r := range rows {
+		read := c.missing(r, o)
+		if read == nil {
+			continue
+		}
 		group.Go(func() error {
-			r, err := c.Show(ctx, executionID(w))
-			if errors.Is(err, ErrNotFound) { // deleted meanwhile
-				return nil
-			}
-			if err != nil && (ctx.Err() != nil || rpcerr.Service(err)) {
+			err := read(ctx, r)
+			switch {
+			case errors.Is(err, ErrNotFound), rpcerr.NotFound(err): // deleted meanwhile
+				r.record = nil
+			case err != nil && (ctx.Err() != nil || rpcerr.Service(err)):
 				return err
+			case err != nil:
+				r.record = c.unreadable(r.info, err)
 			}
-			if err != nil {
-				r = c.unreadable(w, err)
-			}
-			if r != nil {
-				r.Log = nil
-			}
-			records[i] = r
 			return nil
 		})
 	}
-	return records, group.Wait()
+	return group.Wait()
 }
 
 // labelled is the condition of a list by labels, where the server knows them. A label that would have to be escaped is
@@ -138,57 +131,20 @@ func (c *Client) labelled(labels map[string]string) string {
 	return condition.String()
 }
 
-func hasLabels(r *signals.Record, labels map[string]string) bool {
-	for name, value := range labels {
-		if known, ok := r.Labels[name]; !ok || known != value {
-			return false
-		}
-	}
-	return true
-}
-
-func hasText(r *signals.Record, text string) bool {
-	text = strings.ToLower(text)
-	for _, field := range []string{r.ID, r.Purpose, r.Code} {
-		if strings.Contains(strings.ToLower(field), text) {
-			return true
-		}
-	}
-	return false
-}
-
-// unreadable stands for an execution of which only the server's own knowledge can be told.
-func (c *Client) unreadable(w *workflow.WorkflowExecutionInfo, err error) *signals.Record {
-	r := &signals.Record{
-		ID: executionID(w), Runtime: c.runtime, Status: visibleStatus(w),
-		Error: "This execution cannot be read: " + err.Error(), Connectors: []string{},
-		CreatedAt: w.StartTime.AsTime().UnixMilli(), UpdatedAt: w.StartTime.AsTime().UnixMilli(),
-	}
-	if w.CloseTime != nil {
-		r.UpdatedAt = w.CloseTime.AsTime().UnixMilli()
-	}
-	switch { // it was ended from outside, or the server has no search attributes
-	case r.Status != "":
-	case w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
-		r.Status = signals.Running
-	case w.Status == enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		r.Status = signals.Completed
-	default:
-		r.Status = signals.Failed
-	}
-	return r
-}
-
 // ids lists execution ids from visibility, newest first.
-func (c *Client) ids(ctx context.Context, filter string, status signals.Status) ([]string, error) {
-	found, err := c.visible(ctx, signals.ExecutionWorkflow, filter)
+func (c *Client) ids(ctx context.Context, filter string) ([]string, error) {
+	found, err := c.visible(ctx, ofExecutions+" AND "+filter)
+	return executionIDs(found), err
+}
+
+func executionIDs(found []*workflow.WorkflowExecutionInfo) []string {
 	var ids []string
 	for _, w := range found {
-		if hasStatus(w, status, nil) {
-			ids = append(ids, executionID(w))
+		if id := executionID(w); id != "" {
+			ids = append(ids, id)
 		}
 	}
-	return ids, err
+	return ids
 }
 
 // executionID is empty for workflows that are no executions.
@@ -197,47 +153,38 @@ func executionID(w *workflow.WorkflowExecutionInfo) string {
 	return id
 }
 
-// hasStatus reports whether an execution has the status, or may have it. Those that carry no search attributes, because
-// the server had none, are found by their workflow id, and kept whatever their status.
-func hasStatus(w *workflow.WorkflowExecutionInfo, status signals.Status, rolledBack map[string]bool) bool {
-	id := executionID(w)
-	known := visibleStatus(w)
-	return id != "" && (status == "" || known == "" || known == status || rolledBack[id])
-}
+const ofExecutions = `WorkflowType = "` + signals.ExecutionWorkflow + `"`
 
-// rolledBack are the executions that were rolled back after their end: their own status is still that of the end.
-func (c *Client) rolledBack(ctx context.Context, status signals.Status) (map[string]bool, error) {
-	if status != signals.RolledBack {
-		return nil, nil
+// paused lists the executions that wait for a person, newest first, and with them those of which only their workflow
+// knows: those that carry no search attributes, because the server had none.
+func (c *Client) paused(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
+	const open = ofExecutions + ` AND ExecutionStatus = "Running"`
+	found, err := c.visible(ctx, fmt.Sprintf(`%s AND (%s = "%s" OR %s IS NULL)`, open, signals.AttributeStatus,
+		signals.Paused, signals.AttributeRuntime))
+	if rpcerr.UnknownSearchAttribute(err) {
+		found, err = c.visible(ctx, open)
 	}
-	found, err := c.visible(ctx, signals.RollbackWorkflow, "")
-	if err != nil {
-		return nil, err
-	}
-	ids := map[string]bool{}
-	for _, w := range found {
-		workflowID, _, _ := strings.Cut(w.Execution.WorkflowId, "/rollback/")
-		if _, id, ok := signals.ParseWorkflowID(workflowID); ok {
-			ids[id] = true
-		}
-	}
-	return ids, nil
+	return slices.DeleteFunc(found, func(w *workflow.WorkflowExecutionInfo) bool {
+		status := visibleStatus(w)
+		return executionID(w) == "" || status != "" && status != signals.Paused
+	}), err
 }
 
 // visible lists workflows of the runtime, newest first.
-func (c *Client) visible(ctx context.Context, kind, filter string) ([]*workflow.WorkflowExecutionInfo, error) {
-	query := fmt.Sprintf(`WorkflowType = "%s" AND WorkflowId STARTS_WITH "codemode/%s/" AND `+
-		`ExecutionStatus != "ContinuedAsNew"`, kind, c.runtime)
-	if filter != "" {
-		query += " AND " + filter
-	}
-	var found []*workflow.WorkflowExecutionInfo
+func (c *Client) visible(ctx context.Context, filter string) ([]*workflow.WorkflowExecutionInfo, error) {
+	found, _, err := c.visibleUpTo(ctx, filter, math.MaxInt)
+	return found, err
+}
+
+// visibleUpTo lists no more than so many pages, in whatever order the server has them, and tells whether that is all.
+func (c *Client) visibleUpTo(ctx context.Context, filter string, pages int) (found []*workflow.WorkflowExecutionInfo,
+	all bool, err error) {
 	var token []byte
-	for {
-		page, err := c.temporal.ListWorkflow(ctx,
-			&workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 1000, NextPageToken: token})
+	for range pages {
+		page, err := c.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Query: c.visibleQuery(filter), PageSize: pageSize, NextPageToken: token})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		found = append(found, page.Executions...)
 		if token = page.NextPageToken; len(token) == 0 {
@@ -246,34 +193,13 @@ func (c *Client) visible(ctx context.Context, kind, filter string) ([]*workflow.
 	}
 	sort.SliceStable(found,
 		func(i, j int) bool { return found[i].StartTime.AsTime().After(found[j].StartTime.AsTime()) })
-	return found, nil
+	return found, len(token) == 0, nil
 }
 
-func attribute(w *workflow.WorkflowExecutionInfo, name string) string {
-	var value string
-	if p := w.GetSearchAttributes().GetIndexedFields()[name]; p != nil {
-		_ = converter.GetDefaultDataConverter().FromPayloads(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}},
-			&value)
-	}
-	return value
-}
+// pageSize is the most that a server gives at once.
+const pageSize = 1000
 
-// visibleStatus is what visibility knows of an execution's status; empty where the server has no search attributes.
-// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says. A failed workflow may be an
-// execution that was asked to fail.
-func visibleStatus(w *workflow.WorkflowExecutionInfo) signals.Status {
-	closed := w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
-	known := signals.Status(attribute(w, signals.AttributeStatus))
-	asked := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_FAILED && signals.EndError(known) != ""
-	switch {
-	case attribute(w, signals.AttributeRuntime) == "",
-		closed && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED && !asked:
-		return ""
-	case known == "" && closed:
-		return signals.Completed
-	case known == "":
-		return signals.Running
-	default:
-		return known
-	}
+func (c *Client) visibleQuery(filter string) string {
+	return fmt.Sprintf(`%s AND WorkflowId STARTS_WITH "codemode/%s/" AND ExecutionStatus != "ContinuedAsNew"`, filter,
+		c.runtime)
 }

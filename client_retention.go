@@ -120,7 +120,7 @@ func (c *Client) Prune(ctx context.Context, keep int) (int, error) {
 	if keep < 0 {
 		return 0, fmt.Errorf("prune: cannot keep %d executions", keep)
 	}
-	closed, err := c.ids(ctx, `ExecutionStatus != "Running"`, "")
+	closed, err := c.ids(ctx, `ExecutionStatus != "Running"`)
 	if err != nil {
 		return 0, err
 	}
@@ -197,7 +197,7 @@ const listLag = 2 * time.Second
 func (c *Client) current(ctx context.Context, newest string) ([]*workflow.WorkflowExecutionInfo, error) {
 	began := time.Now()
 	for {
-		found, err := c.visible(ctx, signals.ExecutionWorkflow, "")
+		found, err := c.visible(ctx, ofExecutions)
 		shown := slices.ContainsFunc(found, func(w *workflow.WorkflowExecutionInfo) bool {
 			return w.Execution.WorkflowId == signals.WorkflowID(c.runtime, newest)
 		})
@@ -218,12 +218,12 @@ func (c *Client) Expire(ctx context.Context, maxAge time.Duration) ([]string, er
 	if maxAge > 0 {
 		before = time.Now().Add(-maxAge).UnixMilli()
 	}
-	paused, err := c.ids(ctx, `ExecutionStatus = "Running"`, signals.Paused)
+	found, err := c.paused(ctx)
 	expired := []string{}
 	if err != nil {
 		return expired, err
 	}
-	for _, id := range paused {
+	for _, id := range executionIDs(found) {
 		v, err := c.decide(ctx, id, signals.SignalExpire, signals.Expire{Before: before})
 		if err == nil && v.Accepted {
 			_, err = c.waitEnd(ctx, id)

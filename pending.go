@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"golang.org/x/sync/errgroup"
 
@@ -24,7 +25,7 @@ const atOnce = 8
 // first, each by seq. Closed and unknown executions have nothing pending.
 func (c *Client) Pending(ctx context.Context, id string) ([]signals.PendingAction, error) {
 	if id != "" {
-		w := waiting{seen: time.Now()} // who started it is not asked for
+		w := waiting{caller: &signals.Caller{}} // who started it is not asked for
 		err := c.look(ctx, id, &w)
 		return append([]signals.PendingAction{}, w.actions...), err
 	}
@@ -49,13 +50,13 @@ type InboxItem struct {
 	Caller signals.Caller `json:"caller,omitzero"`
 }
 
-// Inbox keeps current what waits for a person in a runtime. A refresh is one list request while nothing changes, and
-// some cheap looks at executions it knows: each of up to 500 is looked at again within ten refreshes.
+// Inbox keeps current what waits for a person in a runtime. A refresh is one list request, and for executions of which
+// lists do not tell what waits some cheap looks: each of up to 500 is looked at again within ten refreshes.
 type Inbox struct {
 	client  *Client
 	mu      sync.Mutex
 	known   map[string]*waiting
-	changed map[string]bool
+	changed map[string]time.Time
 }
 
 // waiting is what an inbox knows of one execution.
@@ -63,33 +64,33 @@ type waiting struct {
 	events  int64 // in its history when it was looked at; 0 asks for another look
 	seen    time.Time
 	purpose string
-	caller  signals.Caller
+	caller  *signals.Caller // nil is not known yet
 	actions []signals.PendingAction
 }
 
 // NewInbox makes an inbox that knows nothing yet.
 func (c *Client) NewInbox() *Inbox {
-	return &Inbox{client: c, known: map[string]*waiting{}, changed: map[string]bool{}}
+	return &Inbox{client: c, known: map[string]*waiting{}, changed: map[string]time.Time{}}
 }
 
-// Changed lets the next refresh look at an execution again, for those who just decided something.
+// Changed lets the next refreshes look at an execution itself, for those who just decided something: lists lag behind.
 func (i *Inbox) Changed(id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.changed[id] = true
+	i.changed[id] = time.Now()
 }
 
 // Refresh lists what waits now, newest execution first, each by seq. Beside an error it lists what is known all the
 // same. One refresh runs at a time.
 func (i *Inbox) Refresh(ctx context.Context) ([]InboxItem, error) {
-	ids, err := i.client.ids(ctx, `ExecutionStatus = "Running"`, signals.Paused)
+	found, err := i.client.paused(ctx)
 	if err != nil {
 		return i.items(nil), err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	var failed collected
-	for id, w := range i.due(ids) {
+	for id, w := range i.due(i.take(found)) {
 		group.Go(func() error { // w is a copy: readers see a whole look or none
 			err := i.client.look(groupCtx, id, &w)
 			if err == nil {
@@ -99,38 +100,76 @@ func (i *Inbox) Refresh(ctx context.Context) ([]InboxItem, error) {
 			return onlyNoWorker(err)
 		})
 	}
+	ids := executionIDs(found)
 	if err := group.Wait(); err != nil {
 		return i.items(ids), err
 	}
 	return i.items(ids), failed.join()
 }
 
+// take learns what lists tell, forgets executions that no longer wait, and gives those that have to be looked at.
+func (i *Inbox) take(found []*workflow.WorkflowExecutionInfo) (unlisted []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for id, at := range i.changed {
+		if time.Since(at) > listLag {
+			delete(i.changed, id)
+		}
+	}
+	known := make(map[string]*waiting, len(found))
+	for _, w := range found {
+		id := executionID(w)
+		told, whole := i.client.told(w)
+		if _, changed := i.changed[id]; whole && !changed {
+			known[id] = told
+			continue
+		}
+		if known[id] = i.known[id]; known[id] == nil {
+			known[id] = &waiting{purpose: told.purpose, caller: told.caller}
+		}
+		unlisted = append(unlisted, id)
+	}
+	i.known = known
+	return unlisted
+}
+
+// told is what lists tell of what waits in an execution, and whether that is all.
+func (c *Client) told(info *workflow.WorkflowExecutionInfo) (w *waiting, whole bool) {
+	w = &waiting{}
+	var start signals.ListedStart
+	if known, err := c.memo(info, signals.MemoStart, &start); known && err == nil {
+		w.purpose, w.caller = summary(start.Purpose, start.Code), &start.Caller
+	}
+	var state signals.ListedState
+	known, err := c.memo(info, signals.MemoState, &state)
+	if !known || err != nil || state.Omitted || w.caller == nil || visibleStatus(info) != signals.Paused {
+		return w, false
+	}
+	w.actions = state.Pending
+	return w, !slices.ContainsFunc(w.actions, func(a signals.PendingAction) bool { return a.Omitted })
+}
+
 // recheck is how many executions that are known already a refresh looks at.
 const recheck = 50
 
-// due forgets executions that no longer wait, and picks those to look at: new and changed ones, and of the others those
-// not looked at for the longest time.
+// due picks the executions to look at: new and changed ones, and of the others those not looked at for the longest
+// time.
 func (i *Inbox) due(ids []string) map[string]waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	listed := make(map[string]*waiting, len(ids))
 	due := map[string]waiting{}
 	var old []string
 	for _, id := range ids {
-		if listed[id] = i.known[id]; listed[id] == nil {
-			listed[id] = &waiting{}
-		}
-		if w := *listed[id]; w.events == 0 || i.changed[id] {
+		if w := *i.known[id]; w.events == 0 || i.changed[id].After(w.seen) {
 			w.events = 0
 			due[id] = w
 		} else {
 			old = append(old, id)
 		}
 	}
-	i.known, i.changed = listed, map[string]bool{}
-	slices.SortFunc(old, func(a, b string) int { return listed[a].seen.Compare(listed[b].seen) })
+	slices.SortFunc(old, func(a, b string) int { return i.known[a].seen.Compare(i.known[b].seen) })
 	for _, id := range old[:min(len(old), recheck)] {
-		due[id] = *listed[id]
+		due[id] = *i.known[id]
 	}
 	return due
 }
@@ -158,8 +197,11 @@ func (i *Inbox) items(ids []string) []InboxItem {
 			continue
 		}
 		for _, a := range w.actions {
-			items = append(items, InboxItem{PendingAction: a, Runtime: i.client.runtime, Purpose: w.purpose,
-				Caller: w.caller})
+			item := InboxItem{PendingAction: a, Runtime: i.client.runtime, Purpose: w.purpose}
+			if w.caller != nil {
+				item.Caller = *w.caller
+			}
+			items = append(items, item)
 		}
 	}
 	return items
@@ -208,7 +250,7 @@ func (c *Client) look(ctx context.Context, id string, w *waiting) error {
 		return err
 	}
 	caller := w.caller
-	if w.seen.IsZero() {
+	if caller == nil {
 		caller = c.callerOf(ctx, id)
 	}
 	*w = waiting{events: events, seen: time.Now(), purpose: c.summary(d), caller: caller, actions: actions}
@@ -216,13 +258,13 @@ func (c *Client) look(ctx context.Context, id string, w *waiting) error {
 }
 
 // callerOf asks the worker who started an execution; nobody where it cannot tell.
-func (c *Client) callerOf(ctx context.Context, id string) signals.Caller {
+func (c *Client) callerOf(ctx context.Context, id string) *signals.Caller {
 	var record signals.Record
 	page := signals.Page{Offset: math.MaxInt32} // none of the calls
 	if err := c.query(ctx, id, signals.QueryState, &record, page); err != nil {
 		c.log.Warn("cannot tell who started an execution", "execution", id, "error", err)
 	}
-	return record.Caller
+	return &record.Caller
 }
 
 // summary is the line that the Web UI shows about an execution.

@@ -39,6 +39,9 @@ type ExecutionResult struct {
 	// Ended are calls that never settled, with the state that the end gave them.
 	Ended   []EndedCall `json:"ended,omitempty"`
 	EndedAt int64       `json:"endedAt"`
+	// Connectors are those that the execution could use. StartedAt is when it began, where that was in an earlier run.
+	StartedAt  int64    `json:"startedAt,omitempty"`
+	Connectors []string `json:"connectors,omitempty"`
 	// EndedBy is who or what ended the execution before its program did.
 	EndedBy *Decision `json:"endedBy,omitempty"`
 	// Rollback is set where a rollback ended the execution, and in the result of codemode.Rollback.

@@ -66,6 +66,7 @@ const (
 	shapeNumber  shape = "number"
 
 	shapeRollback shape = "rollback"
+	shapeMany     shape = "many"
 )
 
 // fail reports an error on standard error, and with --json in the verb's shape as well.
@@ -100,6 +101,8 @@ func (c *cli) failure(s shape, err error) any {
 		return 0
 	case shapeRollback:
 		return signals.RollbackRecord{}.Result()
+	case shapeMany:
+		return manyOf(nil, nil)
 	case shapeFound:
 		return map[string]any{"results": []any{}, "total": 0, "truncated": false}
 	}

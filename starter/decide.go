@@ -23,12 +23,19 @@ type approveFlags struct {
 
 func (c *cli) approveVerb() *cobra.Command {
 	var f approveFlags
-	cmd := c.verb("approve ID", "Let pending calls run and wait for the outcome", shapeOutcome, knownID,
-		func(cmd *cobra.Command, args []string) (answer, error) { return c.approve(cmd.Context(), args[0], f) })
+	var many manyFlags
+	cmd := c.verb("approve ID|--all", "Let pending calls run and wait for the outcome", shapeOutcome, many.oneOrMany,
+		func(cmd *cobra.Command, args []string) (answer, error) {
+			if many.asked() {
+				return c.approveMany(cmd, many, f)
+			}
+			return c.approve(cmd.Context(), args[0], f)
+		})
 	cmd.Long = "Let pending calls run, all of them or those of --seq, and wait for the outcome after that. What is " +
 		"approved is what\n" +
 		"is pending at this moment: each approval carries the digest of the arguments, and is refused if they are " +
-		"others by then."
+		"others by then." + manyText
+	many.add(cmd)
 	cmd.Flags().IntSliceVar(&f.seqs, "seq", nil, "approve the call of this `number`; may be repeated")
 	cmd.Flags().StringVar(&f.args, "args", "", "arguments as `JSON` for the call to run with instead of its own")
 	cmd.Flags().StringVar(&f.by, "by", c.user, "`who` approves, for the record")
@@ -146,8 +153,12 @@ type rejectFlags struct {
 
 func (c *cli) rejectVerb() *cobra.Command {
 	var f rejectFlags
-	cmd := c.verb("reject ID", "Refuse a pending call, which ends the execution", shapeBool, knownID,
+	var many manyFlags
+	cmd := c.verb("reject ID|--all", "Refuse a pending call, which ends the execution", shapeBool, many.oneOrMany,
 		func(cmd *cobra.Command, args []string) (answer, error) {
+			if many.asked() {
+				return c.rejectMany(cmd, many, f.Reject)
+			}
 			if cmd.Flags().Changed("seq") {
 				f.Seq = &f.seq
 			}
@@ -157,7 +168,8 @@ func (c *cli) rejectVerb() *cobra.Command {
 		"RejectedError at that call.\n" +
 		"Prints true when that was done (exit 0), and false when nothing was pending to reject (exit 1) or there " +
 		"is no such\n" +
-		"execution (exit 4)."
+		"execution (exit 4)." + manyText
+	many.add(cmd)
 	cmd.Flags().IntVar(&f.seq, "seq", 0, "the call of this `number`; needed when several are pending")
 	cmd.Flags().StringVar(&f.By, "by", c.user, "`who` rejects, for the record")
 	cmd.Flags().StringVar(&f.Reason, "reason", "", "a `text` for the record and the program")

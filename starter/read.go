@@ -53,11 +53,13 @@ func (c *cli) listVerb() *cobra.Command {
 	cmd := c.verb("list", "List executions, the newest first", shapeList, cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) (answer, error) {
 			o.Status = signals.Status(status)
+			o.Brief = o.Brief || !c.json // people see none of what it leaves out
 			return c.list(cmd.Context(), o)
 		})
 	cmd.Flags().IntVar(&o.Limit, "limit", 20, "list at most this `many`")
 	cmd.Flags().StringVar(&o.Text, "text", "", "only those whose id, purpose or program has this `text`")
 	cmd.Flags().Var((*labels)(&o.Labels), "label", "only those with the label `name=value`; of several, with all")
+	cmd.Flags().BoolVar(&o.Brief, "brief", false, "with --json: without results, errors and the end of long programs")
 	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: "+statusNames())
 	return cmd
 }

@@ -141,7 +141,7 @@ func TestLiveLine(t *testing.T) {
 	var b strings.Builder
 	s := &screen{Writer: &b, terminal: true}
 	ticks := make(chan time.Time)
-	stop := s.liveOn("running e", ticks, func() {})
+	stop := s.liveOn(func() string { return "running e" }, ticks, func() {})
 	began := time.Now()
 	ticks <- began // too early to show
 	ticks <- began.Add(2 * time.Second)
@@ -155,7 +155,7 @@ func TestLiveLineOfShortWaits(t *testing.T) {
 	var b strings.Builder
 	s := &screen{Writer: &b, terminal: true}
 	ticks := make(chan time.Time)
-	stop := s.liveOn("running e", ticks, func() {})
+	stop := s.liveOn(func() string { return "running e" }, ticks, func() {})
 	ticks <- time.Now()
 	stop()
 	require.Empty(t, b.String())

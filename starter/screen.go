@@ -70,7 +70,10 @@ const (
 )
 
 // live keeps a line on a terminal that says what is waited for, until stop is called.
-func (s *screen) live(text string) (stop func()) {
+func (s *screen) live(text string) (stop func()) { return s.liveText(func() string { return text }) }
+
+// liveText is live with a text that changes.
+func (s *screen) liveText(text func() string) (stop func()) {
 	if !s.terminal {
 		return func() {}
 	}
@@ -78,7 +81,7 @@ func (s *screen) live(text string) (stop func()) {
 	return s.liveOn(text, ticks.C, ticks.Stop)
 }
 
-func (s *screen) liveOn(text string, ticks <-chan time.Time, done func()) (stop func()) {
+func (s *screen) liveOn(text func() string, ticks <-chan time.Time, done func()) (stop func()) {
 	began, end := time.Now(), make(chan struct{})
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -94,7 +97,7 @@ func (s *screen) liveOn(text string, ticks <-chan time.Time, done func()) (stop 
 			case now := <-ticks:
 				if elapsed := now.Sub(began); elapsed >= liveAfter {
 					shown = true
-					fmt.Fprint(s, "\r\x1b[K"+frame(text, n, elapsed))
+					fmt.Fprint(s, "\r\x1b[K"+frame(text(), n, elapsed))
 				}
 			}
 		}

@@ -224,11 +224,10 @@ func showList(p *page, records []signals.Record, now time.Time) {
 		p.line("no executions")
 		return
 	}
-	rows := [][]string{{"EXECUTION", "STATUS", "STARTED", "PASSES", "PURPOSE"}}
+	rows := [][]string{{"EXECUTION", "STATUS", "STARTED", "PURPOSE"}}
 	for _, r := range records {
 		purpose, _ := short(cmp.Or(orFirstLine(r), r.Error), 60)
-		rows = append(rows, []string{r.ID, string(r.Status), span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago",
-			fmt.Sprint(r.Passes), purpose})
+		rows = append(rows, []string{r.ID, string(r.Status), span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago", purpose})
 	}
 	p.table(rows)
 }

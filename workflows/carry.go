@@ -43,7 +43,9 @@ func (e *execution) handOver(ctx workflow.Context) bool {
 			e.next, e.stayedAt = nil, e.passes
 		}
 	}
-	e.handsOver = e.next != nil
+	if e.handsOver = e.next != nil; e.handsOver {
+		e.listRun(ctx)
+	}
 	return e.handsOver
 }
 

@@ -30,6 +30,12 @@ func (e *execution) close(ctx workflow.Context) signals.ExecutionResult {
 	if r.Omitted = r.Omitted || len(e.end.value) > signals.ClosingResultBytes; !r.Omitted {
 		r.Result = e.end.value
 	}
+	if e.since(listed) && e.pinned != nil {
+		r.Connectors = e.pinned.Connectors
+	}
+	if e.since(listed) && e.runs > 1 {
+		r.StartedAt = e.startedAt
+	}
 	return r
 }
 

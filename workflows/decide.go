@@ -37,6 +37,7 @@ func (e *execution) decide(ctx workflow.Context, m signals.Message) signals.Verd
 			e.setStatus(ctx, signals.Paused)
 			e.publish(ctx)
 			e.tellParent(ctx)
+			e.unlisted = e.since(listed)
 		}
 	}
 	return v

@@ -137,7 +137,9 @@ type execution struct {
 	cancelPass   workflow.CancelFunc
 	waiters      int
 	pausedAt     int64
-	passEndTold  int // newest pass of which connectors were told that it left the execution at rest
+	passEndTold  int    // newest pass of which connectors were told that it left the execution at rest
+	unlisted     bool   // what waits has changed while the execution is paused, and lists do not tell it yet
+	listedText   []byte // the newest state that lists were told
 	end          *ending
 	metrics      client.MetricsHandler
 }
@@ -309,7 +311,7 @@ func (e *execution) waitForProgress(ctx workflow.Context) {
 		} else if e.running == 0 && len(e.timers) == 0 {
 			return
 		}
-		_ = workflow.Await(ctx, func() bool {
+		e.awaitListing(ctx, func() bool {
 			return e.end != nil || e.hasProgress(*fired) || !paused && e.running == 0 && e.anyPending() ||
 				paused && (e.status != signals.Paused || e.isFull(ctx))
 		})
@@ -372,6 +374,7 @@ func (e *execution) pause(ctx, timers workflow.Context) {
 	}
 	e.publish(ctx)
 	e.tellParent(ctx)
+	e.list(ctx)
 	expires := time.UnixMilli(oldest + e.limits.PausedTTLMs)
 	timer := workflow.NewTimerWithOptions(timers, max(time.Millisecond, expires.Sub(workflow.Now(ctx))),
 		workflow.TimerOptions{Summary: "approval of " + e.pendingNames() + " expires"})

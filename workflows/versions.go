@@ -23,8 +23,10 @@ const (
 	// besideLog: what a run takes over counts for nothing of what makes it continue as new, so that each run makes
 	// progress, however small it is to be.
 	besideLog = 2
+	// listed tells lists, in the memo, what waits for a person, and in the result what connectors there were.
+	listed = 3
 	// attributed: an execution that was started without search attributes sets them itself.
-	attributed = 3
+	attributed = 4
 
 	currentVersion = attributed
 )

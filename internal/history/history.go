@@ -116,18 +116,22 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
 		a := e.GetWorkflowExecutionCancelRequestedEventAttributes()
 		h.Cancelled = &signals.Decision{Kind: "cancel", By: a.Identity, Note: a.Cause, At: h.UpdatedAt}
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
-		return h.ended(e.GetWorkflowExecutionCompletedEventAttributes().Result)
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
-		info := e.GetWorkflowExecutionFailedEventAttributes().GetFailure().GetApplicationFailureInfo()
-		if signals.IsEndError(info.GetType()) { // it was asked to end so
-			return h.ended(info.GetDetails())
-		}
-		h.Closed = closedBy(e.EventType)
 	default:
+		if result := ResultOf(e); result != nil {
+			return h.ended(result)
+		}
 		h.Closed = closedBy(e.EventType)
 	}
 	return nil
+}
+
+// ResultOf is the result in the last event of a workflow that ended by itself, also of one that was asked to fail.
+func ResultOf(e *historypb.HistoryEvent) *commonpb.Payloads {
+	info := e.GetWorkflowExecutionFailedEventAttributes().GetFailure().GetApplicationFailureInfo()
+	if signals.IsEndError(info.GetType()) {
+		return info.GetDetails()
+	}
+	return e.GetWorkflowExecutionCompletedEventAttributes().GetResult()
 }
 
 // ended takes the workflow's result.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
@@ -170,7 +171,8 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 func (c *Console) apiExecutions(v *visit) error {
 	q := v.r.URL.Query()
 	records, err := c.list(v, q.Get("runtime"),
-		codemode.ListOptions{Limit: max(1, number(q.Get("limit"), 20, 500)), Status: signals.Status(q.Get("status"))})
+		codemode.ListOptions{Limit: max(1, number(q.Get("limit"), 20, 500)), Status: signals.Status(q.Get("status")),
+			Text: strings.TrimSpace(q.Get("q"))})
 	if err != nil {
 		return err
 	}

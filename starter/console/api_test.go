@@ -78,7 +78,7 @@ func TestAPIIsWhatItsDocumentSays(t *testing.T) {
 		{"GET", "/api/v1/pending", "", 200},
 		{"GET", "/api/v1/pending?runtime=default&executionId=exec_0&method=bank.pay&q=customer", "", 200},
 		{"GET", "/api/v1/pending?runtime=nope", "", 404},
-		{"GET", "/api/v1/executions?status=paused&limit=3", "", 200},
+		{"GET", "/api/v1/executions?status=paused&limit=3&q=pay", "", 200},
 		{"GET", "/api/v1/executions?status=nope", "", 400},
 		{"GET", "/api/v1/executions/exec_0", "", 200},
 		{"GET", "/api/v1/executions/nope", "", 404},
@@ -324,4 +324,14 @@ func BenchmarkInboxOf500(b *testing.B) {
 	for b.Loop() {
 		s.ask("GET", "/", "", map[string]string{"Cookie": cookie})
 	}
+}
+
+// The page of executions asks lists for no more than it shows, and searches them.
+func TestExecutionsAreSearched(t *testing.T) {
+	s := newSite(t, newFake(1), Options{})
+	cookie, _ := s.enter("")
+	in := s.ask("GET", "/executions?q=+Pay+&status=paused", "", map[string]string{"Cookie": cookie})
+	require.Equal(t, 200, in.status)
+	require.Equal(t, codemode.ListOptions{Limit: 30, Status: signals.Paused, Text: "Pay", Brief: true}, s.fake.listed)
+	require.Contains(t, in.body, `value="Pay"`)
 }

@@ -32,6 +32,7 @@ type fake struct {
 	rollbacks []signals.Rollback
 	others    []signals.Message
 	err       error
+	listed    codemode.ListOptions
 }
 
 func newFake(calls int) *fake {
@@ -128,7 +129,7 @@ func (f *fake) Executions(ctx context.Context, o codemode.ListOptions) ([]signal
 	if err != nil {
 		return nil, err
 	}
-	r.Log = nil
+	r.Log, f.listed = nil, o
 	return []signals.Record{*r}, nil
 }
 

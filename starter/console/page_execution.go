@@ -163,6 +163,7 @@ type listView struct {
 	Runtime  string
 	Runtimes []string
 	Limit    int
+	Text     string
 	More     bool
 }
 
@@ -170,11 +171,11 @@ func (c *Console) executionsPage(v *visit) error {
 	q := v.r.URL.Query()
 	view := listView{
 		Status: signals.Status(q.Get("status")), Statuses: statuses, Runtime: q.Get("runtime"), Runtimes: c.names(),
-		Limit: max(1, number(q.Get("limit"), 30, 500)),
+		Limit: max(1, number(q.Get("limit"), 30, 500)), Text: strings.TrimSpace(q.Get("q")),
 	}
 	var err error
 	if view.Records, err = c.list(v, view.Runtime,
-		codemode.ListOptions{Limit: view.Limit, Status: view.Status}); err != nil {
+		codemode.ListOptions{Limit: view.Limit, Status: view.Status, Text: view.Text, Brief: true}); err != nil {
 		return err
 	}
 	view.More = len(view.Records) == view.Limit

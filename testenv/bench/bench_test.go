@@ -77,7 +77,7 @@ func TestMedian(t *testing.T) {
 func TestProgramsThatWait(t *testing.T) {
 	o, err := parse([]string{"waiting", "--programs", "3", "--json"})
 	require.NoError(t, err)
-	require.True(t, o.waiting)
+	require.Equal(t, "waiting", o.what)
 	rows := []waitingRow{{Programs: 100, Reads: waits{10, 200}.String(), Ours: waitingSide{Ms: 2500, Most: 200}},
 		{Programs: 1000, Reads: waits{10, 200}.String(), Ours: waitingSide{Most: 1100}, Ratio: 0.3}}
 	var text bytes.Buffer
@@ -88,4 +88,35 @@ func TestProgramsThatWait(t *testing.T) {
 		_, err := parse([]string{"waiting", "--programs", bad})
 		require.Error(t, err, bad)
 	}
+}
+
+func TestLongExecutions(t *testing.T) {
+	o, err := parse([]string{"long", "--calls", "2000+0,0+1000,1000+5000"})
+	require.NoError(t, err)
+	works, err := longSizes(o)
+	require.NoError(t, err)
+	require.Equal(t, []longWork{{2000, 0}, {0, 1000}, {1000, 5000}}, works)
+	require.Equal(t, "1000 writes and 5000 reads", works[2].String())
+	require.Contains(t, works[2].program(), "if (true && (i + 1) % 6 === 0) await store.write")
+	require.Contains(t, works[1].program(), "if (false ")
+	for _, bad := range []string{"", "999", "x+1000", "2000+1000", "-1+5000"} {
+		_, err := parse([]string{"long", "--calls", bad})
+		require.Error(t, err, bad)
+	}
+	var row longRunRow
+	require.NoError(t, row.times([]byte(`[1000,3000,4000,8000]`)))
+	require.Equal(t, []float64{2, 4, 2}, []float64{row.First, row.Last, row.Ratio})
+	row.Calls = "2000 writes"
+	var text bytes.Buffer
+	require.NoError(t, writeLong(&text, []longRunRow{row}, undoneRow{Writes: 5, Undone: 4}, options{}))
+	require.Contains(t, text.String(), "2000 writes: last / first 1000           ≤ 1.2   2    ✗")
+	require.Contains(t, text.String(), "of 5 writes undone                       ≥ 5     4    ✗")
+}
+
+func TestManyExecutions(t *testing.T) {
+	_, err := parse([]string{"lists", "--executions", "5", "--pending", "6"})
+	require.Error(t, err)
+	var text bytes.Buffer
+	require.NoError(t, writeLists(&text, []listsRow{{What: "pending", Rows: 2000, Ms: 900, Goal: 1000}}, options{}))
+	require.Contains(t, text.String(), "pending, ms  ≤ 1000  900  ✓")
 }

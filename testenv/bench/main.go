@@ -5,6 +5,8 @@
 //	    [--only reads,writes,resume,throughput,long] [--markdown] [--cpuprofile FILE]
 //	go run ./testenv/bench sandbox [--json]     passes alone, without a server
 //	go run ./testenv/bench waiting [--json]     many programs at once that mostly wait for reads
+//	go run ./testenv/bench long [--json]        executions of up to 120,000 calls, one after the other
+//	go run ./testenv/bench lists [--json]       lists, and one decision about many, with many executions
 //	go run ./testenv/bench doors [--json]       models' way in: starter mcp over standard input and output
 //	go run ./testenv/bench discovery [--json]   large OpenAPI documents: load, describe, search
 //	go run ./testenv/bench search [--json]      how well search finds what queries want
@@ -22,6 +24,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -52,11 +55,16 @@ func main() {
 		os.Exit(2)
 	}
 	measure := func() error { return run(ctx, o, os.Stdout, os.Stderr) }
-	if o.sandbox {
+	switch o.what {
+	case "sandbox":
 		measure = func() error { return benchSandbox(os.Stdout, o.json) }
-	} else if o.waiting {
+	case "waiting":
 		measure = func() error { return benchWaiting(ctx, o, os.Stdout, os.Stderr) }
-	} else if o.doors {
+	case "long":
+		measure = func() error { return benchLong(ctx, o, os.Stdout, os.Stderr) }
+	case "lists":
+		measure = func() error { return benchLists(ctx, o, os.Stdout, os.Stderr) }
+	case "doors":
 		measure = func() error { return benchDoors(ctx, o, os.Stdout) }
 	}
 	if err := measure(); err != nil {
@@ -93,11 +101,15 @@ type options struct {
 	only       string
 	inProcess  bool
 	cpuProfile string
-	sandbox    bool // passes alone
-	doors      bool // starter mcp
-	waiting    bool // programs that wait
-	programs   string
+	what       string // one of others, or empty
+	programs   string // of waiting
+	calls      string // of long
+	executions int    // of lists
+	pending    int    // of these
 }
+
+// others are what is measured apart, by the first argument.
+var others = []string{"sandbox", "waiting", "long", "lists", "doors"}
 
 func parse(args []string) (options, error) {
 	var o options
@@ -109,14 +121,14 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.db, "db", "", "keep the server's state in this SQLite `file` instead of memory")
 	flags.StringVar(&o.only, "only", "", "run only these `parts`, of "+strings.Join(parts, ","))
 	flags.StringVar(&o.programs, "programs", "", "of waiting: how many `programs` wait at once, as in 20,100")
+	flags.StringVar(&o.calls, "calls", "1000+0,10000+0,0+1000,0+10000,0+100000,20000+100000",
+		"of long: how many `writes+reads` each execution makes")
+	flags.IntVar(&o.executions, "executions", 10_000, "of lists: how `many` there are")
+	flags.IntVar(&o.pending, "pending", 2_000, "of lists: how `many` of them wait for a person")
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`")
-	if len(args) > 0 && args[0] == "sandbox" {
-		o.sandbox, args = true, args[1:]
-	} else if len(args) > 0 && args[0] == "doors" {
-		o.doors, args = true, args[1:]
-	} else if len(args) > 0 && args[0] == "waiting" {
-		o.waiting, args = true, args[1:]
+	if len(args) > 0 && slices.Contains(others, args[0]) {
+		o.what, args = args[0], args[1:]
 	}
 	err := flags.Parse(args)
 	if err == nil {
@@ -135,7 +147,14 @@ func (o options) check() error {
 	if o.rounds < 1 {
 		return fmt.Errorf("--rounds %d: at least 1", o.rounds)
 	}
+	if o.pending < 1 || o.executions < o.pending {
+		return fmt.Errorf("--executions %d --pending %d: at least 1, and no more wait than there are", o.executions,
+			o.pending)
+	}
 	if _, err := waitingSizes(o); err != nil {
+		return err
+	}
+	if _, err := longSizes(o); err != nil {
 		return err
 	}
 	for _, name := range o.chosen() {

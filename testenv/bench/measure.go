@@ -29,6 +29,8 @@ func (s samples) median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
+func (s samples) smallest() float64 { return slices.Min(s) }
+
 // over is the ratio pair by pair: neighbours in time saw the same load.
 func (s samples) over(other samples) samples {
 	var ratios samples
@@ -294,15 +296,15 @@ func (r *resumption) when() string {
 	return "at once"
 }
 
-// restart replaces our worker, and warms the new one up.
-func (b *suite) restart(ctx context.Context) error {
-	b.site.ours.stop()
+// restartOurs replaces our worker, and warms the new one up.
+func (s *site) restartOurs(ctx context.Context) error {
+	s.ours.stop()
 	var err error
-	if b.site.ours, err = b.site.worker(b.site.ours.config); err != nil {
+	if s.ours, err = s.worker(s.ours.config); err != nil {
 		return err
 	}
 	for range 3 {
-		if _, err = b.site.runOurs(ctx, work{Reads: 10}); err != nil {
+		if _, err = s.runOurs(ctx, work{Reads: 10}); err != nil {
 			return err
 		}
 	}
@@ -315,7 +317,7 @@ func (b *suite) timeResume(ctx context.Context, r *resumption) error {
 	w := work{Reads: r.calls}
 	id, err := b.site.pause(ctx, w)
 	if err == nil && r.restarted {
-		err = b.restart(ctx)
+		err = b.site.restartOurs(ctx)
 	}
 	if err != nil {
 		return err

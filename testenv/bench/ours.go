@@ -18,7 +18,7 @@ func store() connectors.Connector {
 	ask := method("ask", connectors.Write)
 	ask.RequiresApproval = true
 	return connectors.New("store", "A store of items.", method("read", connectors.Read),
-		method("write", connectors.Write), ask, slow(), waitMethod())
+		method("write", connectors.Write), ask, slow(), waitMethod(), undoable())
 }
 
 // slow is a read that takes longer than a workflow task may stay open.

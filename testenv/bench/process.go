@@ -21,6 +21,7 @@ import (
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
@@ -34,6 +35,8 @@ type workerConfig struct {
 	Baseline   bool
 	InProcess  bool
 	CPUProfile string
+	// HistoryEvents is after how many a run continues as new; 0 is the default.
+	HistoryEvents int
 }
 
 // process is a worker as the bench sees it.
@@ -108,7 +111,8 @@ func (c workerConfig) worker(t client.Client) (worker.Worker, error) {
 		registerBaseline(w)
 		return w, nil
 	}
-	o := codemodeworker.Options{Connectors: []connectors.Connector{store()}}
+	o := codemodeworker.Options{Connectors: []connectors.Connector{store()},
+		Limits: signals.Limits{HistoryEvents: c.HistoryEvents}}
 	if c.InProcess {
 		o.Executor = &engine.InProcess{}
 	}

@@ -102,14 +102,14 @@ func TestAFailedChildIsAnError(t *testing.T) {
 	require.Equal(t, signals.Failed, outcome.Status)
 	require.Equal(t, "Code execution failed: it broke\n\nConsole output:\nso far", outcome.Error)
 	require.Equal(t, []signals.CallState{signals.Applied}, b.states("child"))
-	b.eventually("the list", func() bool { return len(b.listed(signals.Failed)) == 1 })
-	require.Equal(t, outcome.Error, b.listed(signals.Failed)[0].Error)
+	b.eventually("the list", func() bool { return len(b.ofStatus(signals.Failed)) == 1 })
+	require.Equal(t, outcome.Error, b.ofStatus(signals.Failed)[0].Error)
 	require.Equal(t, []int{0}, b.rollback("child").Reverted)
 	require.Equal(t, signals.RolledBack, b.show("child").Status)
 	b.healthy("child")
 }
 
-func (b *bench) listed(status signals.Status) []signals.Record {
+func (b *bench) ofStatus(status signals.Status) []signals.Record {
 	list, err := b.client.Executions(b.context(), codemode.ListOptions{Status: status})
 	require.NoError(b.t, err)
 	return list
@@ -132,7 +132,7 @@ func TestARejectedChildIsAnError(t *testing.T) {
 	require.NoError(t, app.Details(&result))
 	require.Equal(t, signals.Rejected, result.Status)
 	require.Equal(t, result.Error, b.wait("raw").Error)
-	b.eventually("the list", func() bool { return len(b.listed(signals.Rejected)) == 1 })
+	b.eventually("the list", func() bool { return len(b.ofStatus(signals.Rejected)) == 1 })
 	require.NoError(t, b.client.Delete(b.context(), "raw"))
 }
 
