@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -159,17 +158,13 @@ func (c *Client) attributes(caller signals.Caller) temporal.SearchAttributes {
 	set := []temporal.SearchAttributeUpdate{
 		temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime).ValueSet(c.runtime),
 	}
-	labels := slices.DeleteFunc(caller.LabelList(), func(label string) bool { return len(label) > maxIndexed })
-	if c.indexLabels && len(labels) > 0 {
+	if labels := caller.IndexedLabels(); c.indexLabels && len(labels) > 0 {
 		set = append(set, labelsKey.ValueSet(labels))
 	}
 	return temporal.NewSearchAttributes(set...)
 }
 
 var labelsKey = temporal.NewSearchAttributeKeyKeywordList(signals.AttributeLabels)
-
-// maxIndexed is how many bytes of a keyword a server's index takes.
-const maxIndexed = 255
 
 // withKnown starts with fewer and fewer search attributes until the server knows them all.
 func (c *Client) withKnown(o *client.StartWorkflowOptions, start func() error) error {

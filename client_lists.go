@@ -123,8 +123,8 @@ func (c *Client) labelled(labels map[string]string) string {
 		return ""
 	}
 	var condition strings.Builder
-	for _, label := range (signals.Caller{Labels: labels}).LabelList() {
-		if len(label) <= maxIndexed && !strings.ContainsAny(label, "'\"\\`") {
+	for _, label := range (signals.Caller{Labels: labels}).IndexedLabels() {
+		if !strings.ContainsAny(label, "'\"\\`") {
 			fmt.Fprintf(&condition, ` AND %s = "%s"`, signals.AttributeLabels, label)
 		}
 	}

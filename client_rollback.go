@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -86,11 +85,11 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 	if err != nil {
 		return nothingUndone(), err
 	}
-	record, err := c.fold(h, id)
+	record, err := h.Record(c.runtime, id)
 	if err != nil {
 		return nothingUndone(), err
 	}
-	n, err := c.join(ctx, h, record)
+	n, err := h.Join(ctx, c.temporal, workflowID, record)
 	if err != nil {
 		return nothingUndone(), err
 	}
@@ -103,7 +102,7 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 	switch {
 	case running:
 		n-- // join it
-	case !anyUndoable(record.Log):
+	case !history.AnyUndoable(record.Log):
 		return nothingUndone(), nil
 	}
 	return c.startRollback(ctx, signals.RollbackInput{
@@ -111,8 +110,6 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 		Caller: h.Input.Caller,
 	})
 }
-
-func anyUndoable(calls []signals.Call) bool { return slices.ContainsFunc(calls, signals.Call.Undoable) }
 
 func (c *Client) startRollback(ctx context.Context, in signals.RollbackInput) (signals.RollbackResult, error) {
 	guarded, stop := c.guard(ctx, in.ExecutionID)
@@ -145,51 +142,4 @@ func (c *Client) startRollback(ctx context.Context, in signals.RollbackInput) (s
 		return nothingUndone(), err
 	}
 	return rollbackResult(in.ExecutionID, h)
-}
-
-// join adds to a closed execution's record the rollbacks that came after its end, and tells how many there were.
-func (c *Client) join(ctx context.Context, h *history.History, r *signals.Record) (int, error) {
-	undone(r, h)
-	if h.Result == nil && h.Closed == "" {
-		return 0, nil
-	}
-	n := 0
-	for anyUndoable(r.Log) || n > 0 {
-		rollback, err := history.Read(ctx, c.temporal, c.dc,
-			signals.RollbackID(signals.WorkflowID(c.runtime, r.ID), n+1), "")
-		if rpcerr.NotFound(err) {
-			break
-		}
-		if err != nil {
-			return n, fmt.Errorf("read rollback %d of %s: %w", n+1, r.ID, err)
-		}
-		n++
-		if undone(r, rollback) {
-			r.Status = signals.RolledBack
-		}
-		r.UpdatedAt = max(r.UpdatedAt, rollback.UpdatedAt)
-	}
-	return n, nil
-}
-
-// undone adds what a run's events and result say of undoing; it reports whether any call was undone there.
-func undone(r *signals.Record, h *history.History) bool {
-	times := h.Undone()
-	failed := map[int]string{}
-	if h.Result != nil && h.Result.Rollback != nil {
-		r.Rollbacks = append(r.Rollbacks, *h.Result.Rollback)
-		for _, call := range h.Result.Rollback.Reverts {
-			failed[call.Seq] = call.Error
-		}
-	}
-	r.HookErrors = append(r.HookErrors, h.HookErrors()...)
-	for i := range r.Log {
-		call := &r.Log[i]
-		if at, ok := times[call.Seq]; ok {
-			call.State, call.RevertedAt, call.RevertError, call.Ended = signals.Reverted, at, "", signals.CallUndone
-		} else if message := failed[call.Seq]; message != "" {
-			call.RevertError = message
-		}
-	}
-	return len(times) > 0
 }

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
 
+	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/internal/namespace"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -196,13 +197,13 @@ func (c *Client) readEnd(ctx context.Context, r *row) error {
 
 // end adds what the last event tells of a closed execution.
 func (c *Client) end(ctx context.Context, r *row, last *historypb.HistoryEvent) error {
-	completed := last.GetWorkflowExecutionCompletedEventAttributes()
-	if completed == nil {
+	result := history.ResultOf(last)
+	if result == nil {
 		r.record.Error = "The workflow was " + closedAs(r.info) + " from outside"
 		return nil
 	}
 	var end signals.ExecutionResult
-	if err := c.decodeFirst(completed.Result, &end); err != nil {
+	if err := c.decodeFirst(result, &end); err != nil {
 		return err
 	}
 	if end.Omitted { // only the history has its result
@@ -284,9 +285,16 @@ func closedAs(w *workflow.WorkflowExecutionInfo) string {
 }
 
 // visibleStatus is what visibility knows of an execution's status; empty where the server has no search attributes.
-// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says.
+// Without CodemodeStatus an execution runs or has completed, as Temporal's own status says. A failed workflow may be an
+// execution that was asked to fail.
 func visibleStatus(w *workflow.WorkflowExecutionInfo) signals.Status {
-	switch known := signals.Status(attribute(w, signals.AttributeStatus)); {
+	known := signals.Status(attribute(w, signals.AttributeStatus))
+	failed := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_FAILED
+	switch {
+	case failed && attribute(w, signals.AttributeRuntime) == "":
+		return ""
+	case failed && signals.EndError(known) != "":
+		return known
 	case closed(w) && w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED: // it was ended from outside
 		return signals.Failed
 	case attribute(w, signals.AttributeRuntime) == "":

@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"internal/rpcerr":      {},
 	"internal/schema":      {},
 	"internal/snippets":    {"signals/payload"},
+	"internal/telemetry":   {},
 	"internal/tokens":      {},
 	"internal/tool":        {},
 	"internal/truncate":    {},
@@ -85,7 +86,7 @@ var mayImport = map[string][]string{
 	},
 	"worker": {
 		"", "signals/payload", "connectors", "sandbox/child", "sandbox/harden", "worker/codemodeworker",
-		"worker/config",
+		"worker/config", "internal/telemetry",
 	},
 
 	"starter/guard":     {},
@@ -101,7 +102,7 @@ var mayImport = map[string][]string{
 	"starter": {
 		"", "signals/payload", "connectors/wire", "sandbox/child", "sandbox/harden", "worker/codemodeworker",
 		"worker/config", "starter/console", "starter/guard", "starter/local", "starter/mcpserver",
-		"starter/mcpserver/wrap",
+		"starter/mcpserver/wrap", "internal/telemetry",
 	},
 	"codemodetest": {"", "connectors", "sandbox/engine", "worker/codemodeworker"},
 }

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/internal/rpcerr"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -288,7 +289,7 @@ func (c *Client) pendingOf(ctx context.Context, id string) ([]signals.PendingAct
 	}
 	record, err := c.Show(ctx, id)
 	if err == nil && record != nil {
-		fillActions(actions, record.Log)
+		history.FillActions(actions, record.Log)
 	}
 	return actions, err
 }

@@ -3,7 +3,6 @@ package codemode
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -21,26 +20,16 @@ func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, err := c.fold(h, id)
+	record, err := h.Record(c.runtime, id)
 	if err != nil {
 		return nil, err
 	}
 	if h.Result == nil && h.Closed == "" {
 		c.overlay(ctx, record)
 	}
-	restoreEdits(record.Log, h)
-	_, err = c.join(ctx, h, record)
+	h.RestoreEdits(record.Log)
+	_, err = h.Join(ctx, c.temporal, signals.WorkflowID(c.runtime, id), record)
 	return record, err
-}
-
-// restoreEdits adds edited arguments that were too large to be kept with the decision.
-func restoreEdits(calls []signals.Call, h *history.History) {
-	shortened := func(d signals.Decision) bool { return d.Shortened && d.Approved }
-	for i := range calls {
-		if c := &calls[i]; len(c.EditedArgs) == 0 && slices.ContainsFunc(c.Decisions, shortened) {
-			c.EditedArgs = h.Edited(c.Seq)
-		}
-	}
 }
 
 // history reads what the server keeps of an execution.
@@ -50,62 +39,6 @@ func (c *Client) history(ctx context.Context, id string) (*history.History, erro
 		return nil, noExecution(id)
 	}
 	return h, err
-}
-
-// fold makes the record of what history says.
-func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
-	log, err := h.Log()
-	if err != nil {
-		return nil, fmt.Errorf("fold the log of %s: %w", id, err)
-	}
-	r := &signals.Record{
-		ID: id, Runtime: c.runtime, Purpose: h.Input.Purpose, Code: h.Input.Code, Caller: h.Input.Caller,
-		Status:     signals.Running,
-		Logs:       log.Logs,
-		Connectors: []string{}, Passes: log.Passes, CreatedAt: h.StartedAt, UpdatedAt: h.UpdatedAt,
-	}
-	if log.Pinned != nil {
-		r.Engine, r.Connectors = log.Pinned.Engine, append(r.Connectors, log.Pinned.Connectors...)
-	}
-	if h.Closed != "" {
-		r.Status, r.Error = signals.Failed, "The workflow was "+h.Closed+" from outside"
-		if err := log.Give(h.Loose(log), h.Source); err != nil {
-			return nil, fmt.Errorf("fold the end of %s: %w", id, err)
-		}
-	}
-	if h.Result == nil {
-		r.Log = log.Calls()
-		return r, nil
-	}
-	return r, closeRecord(r, h, log)
-}
-
-// closeRecord adds what the workflow's result says of the end.
-func closeRecord(r *signals.Record, h *history.History, log *signals.Log) error {
-	end := h.Result
-	if err := log.Give(end.Final, h.Source); err != nil {
-		return fmt.Errorf("fold the end of %s: %w", r.ID, err)
-	}
-	r.Log = log.Calls()
-	signals.End(r.Log, end.Ended)
-	r.Status, r.Error, r.Position, r.Passes, r.UpdatedAt = end.Status, end.Error, end.Position, end.Passes, end.EndedAt
-	if end.Status == signals.Failed {
-		r.Error = signals.ErrorText(end.Error, log.Logs)
-	}
-	if r.EndedBy = end.EndedBy; end.Error == signals.ExecutionCancelled {
-		r.EndedBy = h.Cancelled
-	}
-	if end.Status != signals.Completed {
-		return nil
-	}
-	r.Result = log.Last.Value
-	if message := signals.CheckSizeWithin("The final result", r.Result, 3*signals.MaxValueUnits); message != "" {
-		r.Result = signals.OmittedResult(message)
-	}
-	if log.Last.Omitted != "" {
-		r.Result = signals.OmittedResult(log.Last.Omitted)
-	}
-	return nil
 }
 
 // queryPatience bounds how long a record waits for a worker to say what is pending; without one it shows the fold
@@ -174,14 +107,14 @@ func (c *Client) closedOutcome(ctx context.Context, id string) (signals.Outcome,
 	if err != nil {
 		return signals.Outcome{}, err
 	}
-	r, err := c.fold(h, id)
+	r, err := h.Record(c.runtime, id)
 	if err != nil {
 		return signals.Outcome{}, err
 	}
-	if _, err := c.join(ctx, h, r); err != nil {
+	if _, err := h.Join(ctx, c.temporal, signals.WorkflowID(c.runtime, id), r); err != nil {
 		return signals.Outcome{}, err
 	}
-	return c.transform(ctx, c.outcomeOf(h, r)), nil
+	return c.transform(ctx, h.Outcome(r)), nil
 }
 
 // ErrNotFound is in the error of everything that was asked about an execution, a method or a snippet that does not
@@ -191,20 +124,6 @@ var ErrNotFound = ask.ErrNotFound
 func noExecution(id string) error { return fmt.Errorf("there is no execution %q: %w", id, ErrNotFound) }
 
 func noSnippet(name string) error { return fmt.Errorf("there is no snippet %q: %w", name, ErrNotFound) }
-
-// outcomeOf tells a record as an outcome. The caller gets a final value that is too large for the record.
-func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcome {
-	o := signals.Outcome{
-		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
-		Calls: r.Log, Pass: r.Passes,
-	}
-	if len(h.Passes) > 0 && r.Status == signals.Completed {
-		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {
-			o.Result = value
-		}
-	}
-	return o
-}
 
 // complete makes of what the workflow answered what the caller gets.
 func (c *Client) complete(ctx context.Context, o signals.Outcome) (signals.Outcome, error) {
@@ -221,57 +140,16 @@ func (c *Client) fill(ctx context.Context, o signals.Outcome) (signals.Outcome, 
 		return o, nil
 	}
 	if o.CallsOmitted && c.omitCalls {
-		o.Error = errorText(o)
+		o.Error = history.ErrorText(o)
 		return o, nil
 	}
 	h, err := c.history(ctx, o.ExecutionID)
 	if err != nil {
 		return o, err
 	}
-	r, err := c.fold(h, o.ExecutionID)
+	r, err := h.Record(c.runtime, o.ExecutionID)
 	if err != nil {
 		return o, err
 	}
-	if h.Result != nil && o.Status.Terminal() {
-		full := c.outcomeOf(h, r)
-		return full, nil
-	}
-	o.Partial, o.CallsOmitted, o.Calls, o.Logs = false, false, r.Log, r.Logs
-	o.Error = errorText(o)
-	if len(h.Passes) > 0 && o.Status == signals.Completed {
-		o.Result = h.Passes[len(h.Passes)-1].Value
-	}
-	fillActions(o.Pending, r.Log)
-	return o, nil
-}
-
-// errorText adds the console output of a failed program to its error.
-func errorText(o signals.Outcome) string {
-	if o.Status != signals.Failed {
-		return o.Error
-	}
-	return signals.ErrorText(o.Error, o.Logs)
-}
-
-// fillActions adds arguments that were left out for their size. What a call would be made with is what its digest
-// names; where that is not known, nothing is shown in its place.
-func fillActions(actions []signals.PendingAction, calls []signals.Call) {
-	bySeq := map[int]signals.Call{}
-	for _, call := range calls {
-		bySeq[call.Seq] = call
-	}
-	for i := range actions {
-		a := &actions[i]
-		call, known := bySeq[a.Seq]
-		if !a.Omitted || !known {
-			continue
-		}
-		a.Args = call.Args
-		if signals.Digest(a.Current()) != a.ArgsDigest {
-			a.EditedArgs = call.EditedArgs
-		}
-		if a.Omitted = signals.Digest(a.Current()) != a.ArgsDigest; a.Omitted {
-			a.Args, a.EditedArgs = nil, nil
-		}
-	}
+	return h.Fill(o, r), nil
 }

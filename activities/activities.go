@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"context"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -37,14 +38,20 @@ type Options struct {
 	Attempts *Attempts
 	// Limits bound an execution; they are fixed by its first pass.
 	Limits signals.Limits
-	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
-	SearchAttributes bool
+	// SearchAttributes tells which of our search attributes the server knows; nil is none.
+	SearchAttributes func(context.Context) Attributes
 	// RetryPolicy decides what follows failed attempts of calls; nil repeats what asks for it.
 	RetryPolicy connectors.RetryPolicy
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
 	// Hints are what the tool's description says of connectors, by name.
 	Hints map[string]string
+}
+
+// Attributes are those of our search attributes that a server knows.
+type Attributes struct {
+	// Status says that it knows CodemodeRuntime and CodemodeStatus, Labels that it knows CodemodeLabels.
+	Status, Labels bool
 }
 
 // Activities are the activities of one runtime's worker.
@@ -65,6 +72,9 @@ func New(o Options) *Activities {
 		o.Executor = &engine.InProcess{}
 	}
 	o.DataConverter = payload.Reader(o.DataConverter)
+	if o.SearchAttributes == nil {
+		o.SearchAttributes = func(context.Context) Attributes { return Attributes{} }
+	}
 	if o.LocalPass == 0 {
 		o.LocalPass = defaultLocalPass
 	}
@@ -93,6 +103,7 @@ func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.Catalogue, activity.RegisterOptions{Name: signals.CatalogueActivity})
 	a.RegisterCalls(w)
 	w.RegisterActivityWithOptions(a.RollbackPlan, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
+	w.RegisterActivityWithOptions(a.Outcome, activity.RegisterOptions{Name: signals.OutcomeActivity})
 	w.RegisterActivityWithOptions(a.Carry, activity.RegisterOptions{Name: signals.CarryActivity})
 	w.RegisterActivityWithOptions(a.PassEnd, activity.RegisterOptions{Name: signals.PassEndActivity})
 	w.RegisterActivityWithOptions(a.Dispose, activity.RegisterOptions{Name: signals.DisposeActivity})

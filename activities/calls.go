@@ -119,7 +119,12 @@ func (h *host) lookUp(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 // or <connector>.<method>.revert.
 func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (converter.RawValue, error) {
 	var in signals.CallInput
-	if err := args.Get(&in); err != nil {
+	var missing *payload.KeyError
+	err := args.Get(&in)
+	if errors.As(err, &missing) {
+		return converter.RawValue{}, retryableError(signals.ErrorUnavailable, missing.Error(), 0, 0)
+	}
+	if err != nil {
 		return converter.RawValue{}, temporal.NewNonRetryableApplicationError(
 			fmt.Sprintf("%s takes a codemode call: %v", activity.GetInfo(ctx).ActivityType.Name, err),
 			signals.ErrorConnector, nil)

@@ -62,8 +62,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) (signals
 		result.Pinned = &signals.Pinned{
 			Version: in.Version,
 			Engine:  a.version(), Connectors: a.Connectors.Names(), Limits: a.Limits.WithDefaults(),
-			SearchAttributes: a.SearchAttributes,
-			LocalPasses:      a.LocalPass > 0, Hooks: a.hooks(),
+			LocalPasses: a.LocalPass > 0, Hooks: a.hooks(),
 		}
 	}
 	return result, nil

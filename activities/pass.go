@@ -151,6 +151,10 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	if err != nil {
 		return signals.PassResult{}, err
 	}
+	if result.Pinned != nil {
+		attributes := a.SearchAttributes(ctx)
+		result.Pinned.SearchAttributes, result.Pinned.LabelAttribute = attributes.Status, attributes.Labels
+	}
 	result.Nonce = nonce
 	known.log.Add(result)
 	known.nonce = nonce

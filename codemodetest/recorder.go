@@ -11,6 +11,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -19,6 +20,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/temporal-codemode/codemode/signals"
@@ -217,4 +219,16 @@ func (r *recorder) DescribeWorkflowExecution(context.Context, string,
 	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
 		CloseTime: r.events[len(r.events)-1].EventTime,
 	}}, nil
+}
+
+// OperatorService knows no search attributes.
+func (r *recorder) OperatorService() operatorservice.OperatorServiceClient { return noAttributes{} }
+
+type noAttributes struct {
+	operatorservice.OperatorServiceClient
+}
+
+func (noAttributes) ListSearchAttributes(context.Context, *operatorservice.ListSearchAttributesRequest,
+	...grpc.CallOption) (*operatorservice.ListSearchAttributesResponse, error) {
+	return &operatorservice.ListSearchAttributesResponse{}, nil
 }

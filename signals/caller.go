@@ -94,3 +94,11 @@ func (c Caller) LabelList() []string {
 	slices.Sort(list)
 	return list
 }
+
+// maxIndexed is how many bytes of a keyword a server's index takes.
+const maxIndexed = 255
+
+// IndexedLabels are those of the LabelList that a search attribute can hold.
+func (c Caller) IndexedLabels() []string {
+	return slices.DeleteFunc(c.LabelList(), func(label string) bool { return len(label) > maxIndexed })
+}

@@ -12,6 +12,11 @@ type ExecutionInput struct {
 	Purpose string `json:"purpose,omitempty"`
 	// Synchronous says that calls of connectors return their values, or throw, instead of giving promises.
 	Synchronous bool `json:"synchronous,omitempty"`
+	// TellParent says that the parent workflow gets a SignalPaused whenever the execution waits for people.
+	TellParent bool `json:"tellParent,omitempty"`
+	// FailOnError says that the workflow fails where its program does not complete: see ErrorExecution. Otherwise every
+	// outcome is a result.
+	FailOnError bool `json:"failOnError,omitempty"`
 	// Caller is who started the execution, for whom and in which conversation.
 	Caller
 	// Continued is the state of the run before, where that continued as new.
@@ -66,6 +71,8 @@ type Pinned struct {
 	Limits     Limits   `json:"limits"`
 	// SearchAttributes says that the server knows CodemodeRuntime and CodemodeStatus.
 	SearchAttributes bool `json:"searchAttributes"`
+	// LabelAttribute says that it knows CodemodeLabels, and that labels are to be searched.
+	LabelAttribute bool `json:"labelAttribute,omitempty"`
 	// LocalPasses says that passes are first tried inside the workflow task, as local activities.
 	LocalPasses bool  `json:"localPasses,omitempty"`
 	Hooks       Hooks `json:"hooks,omitzero"`

@@ -15,6 +15,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/temporal-codemode/codemode"
+	"github.com/temporal-codemode/codemode/internal/telemetry"
 	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -27,6 +28,8 @@ type cli struct {
 	name     string // how this command was called, for hints
 	user     string
 
+	traces  telemetry.Traces
+	tracing client.Options // what every connection is traced with
 	runtime string
 	json    bool
 	began   bool // the arguments made sense
@@ -76,11 +79,27 @@ func (c *cli) verb(use, short string, s shape, args cobra.PositionalArgs, do wor
 			if len(args) > 0 && s != shapeStarted {
 				c.id = args[0]
 			}
-			var err error
-			c.answer, err = do(cmd, args)
-			return err
+			return c.traced(cmd, func() (err error) {
+				c.answer, err = do(cmd, args)
+				return err
+			})
 		},
 	}
+}
+
+// traced runs a verb as one span: what comes of it is in the same trace.
+func (c *cli) traced(cmd *cobra.Command, do func() error) error {
+	var err error
+	if c.traces, err = telemetry.Trace(cmd.Context(), &c.tracing, "codemode"); err != nil {
+		return err
+	}
+	defer c.traces.Stop()
+	if name := cmd.Name(); name != "mcp" && name != "console" { // which serve many
+		ctx, span := c.traces.Start(cmd.Context(), "codemode "+name)
+		defer span.End()
+		cmd.SetContext(ctx)
+	}
+	return do()
 }
 
 // run does what the arguments say and gives the exit code.
@@ -136,7 +155,7 @@ type connection struct {
 func (c *connection) close() { c.temporal.Close() }
 
 func (c *cli) connect(ctx context.Context) (*connection, error) {
-	options, err := serverOptions()
+	options, err := c.serverOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +186,7 @@ func (c *cli) with(ctx context.Context, do func(*connection) (answer, error)) (a
 	return do(conn)
 }
 
-func serverOptions() (client.Options, error) {
+func (c *cli) serverOptions() (client.Options, error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
 		return options, usagef("read how to reach Temporal from the environment: %w", err)
@@ -175,6 +194,7 @@ func serverOptions() (client.Options, error) {
 	if _, err := payload.Configure(&options); err != nil {
 		return options, usageError{err}
 	}
+	options.Interceptors = append(options.Interceptors, c.tracing.Interceptors...)
 	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)) // errors come back as values
 	return options, nil
 }

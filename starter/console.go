@@ -128,7 +128,7 @@ func (c *cli) consoleOptions(ctx context.Context, f consoleFlags) (console.Optio
 
 // serveRuntimes connects to Temporal, for all runtimes together.
 func (c *cli) serveRuntimes(ctx context.Context, f consoleFlags, o *console.Options) (client.Client, error) {
-	options, err := serverOptions()
+	options, err := c.serverOptions()
 	if err != nil {
 		return nil, err
 	}

@@ -35,24 +35,29 @@ type check struct {
 func (c *cli) doctorVerb() *cobra.Command {
 	var config string
 	cmd := c.verb("doctor", "Tell what is missing to run programs", shapeList, cobra.NoArgs,
-		func(cmd *cobra.Command, _ []string) (answer, error) { return c.doctor(cmd.Context(), config) })
+		func(cmd *cobra.Command, _ []string) (answer, error) {
+			return c.doctor(cmd.Context(), config, cmd.Flags().Changed("runtime"))
+		})
 	cmd.Flags().StringVar(&config, "config", "",
-		"also load the connectors of this `file` and list their methods, each with its policy and why")
-	cmd.Long = "Check the server, its search attributes and the runtime's workers, and say what to do. Exits with " +
-		"5 when there is no\n" +
-		"server or no worker, with 1 when the configuration has a mistake or a connector that cannot be loaded; " +
-		"missing search\n" +
-		"attributes only make lists slower."
+		"check the runtime of this `file`, load its connectors and list their methods, each with its policy and why")
+	cmd.Long = "Check the server, its search attributes, the runtime's workers and their builds, and encryption\n" +
+		"keys, and say what to do. Exits with 5 when there is no server, no worker, or none of a build that\n" +
+		"an open execution needs, with 1 when keys differ, the configuration has a mistake or a connector\n" +
+		"cannot be loaded; missing search attributes only make lists slower."
 	return cmd
 }
 
-func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
+func (c *cli) doctor(ctx context.Context, config string, named bool) (answer, error) {
 	var policies []check
 	var ownQueues []string
 	if config != "" {
-		var err error
-		if policies, ownQueues, err = checkConnectors(ctx, config); err != nil {
+		loaded, err := checkConnectors(ctx, config)
+		if err != nil {
 			return answer{}, err
+		}
+		policies, ownQueues = loaded.checks, loaded.ownQueues
+		if !named {
+			c.runtime = loaded.runtime
 		}
 	}
 	conn, err := c.connect(ctx)
@@ -65,9 +70,13 @@ func (c *cli) doctor(ctx context.Context, config string) (answer, error) {
 		return answer{}, err
 	}
 	defer conn.close()
-	checks := []check{conn.checkServer(ctx), conn.checkAttributes(ctx), conn.checkWorker(ctx, c.runtime),
-		checkSandbox()}
-	checks = append(checks, conn.checkServed(ctx, c.runtime, ownQueues)...)
+	worker, queue := conn.checkWorker(ctx, c.runtime)
+	checks := append([]check{conn.checkServer(ctx), conn.checkAttributes(ctx), worker},
+		conn.checkBuilds(ctx, c.runtime, queue)...)
+	if worker.OK {
+		checks = append(checks, conn.checkKeys(ctx, c.runtime))
+	}
+	checks = append(append(checks, checkSandbox()), conn.checkServed(ctx, c.runtime, ownQueues)...)
 	return checksAnswer(append(checks, policies...)), nil
 }
 
@@ -76,9 +85,9 @@ func checksAnswer(list []check) answer {
 	for _, c := range list {
 		switch {
 		case c.OK:
-		case c.Check == "server", c.Check == "worker":
+		case c.Check == "server", c.Check == "worker", c.Check == "builds":
 			a.code = exitNobody
-		case c.Check == "configuration" && a.code == exitDone:
+		case (c.Check == "configuration" || c.Check == "keys") && a.code == exitDone:
 			a.code = exitError
 		}
 	}
@@ -161,25 +170,5 @@ func (c *connection) checkAttributes(ctx context.Context) check {
 	result.Detail = strings.Join(missing, ", ") + " missing: lists are slower"
 	result.Fix = fmt.Sprintf("start a worker that may add them, or: temporal operator search-attribute create "+
 		"--namespace %s %s", c.namespace(), strings.Join(create, " "))
-	return result
-}
-
-func (c *connection) checkWorker(ctx context.Context, runtime string) check {
-	result := check{Check: "worker", Detail: "task queue " + signals.TaskQueue(runtime)}
-	polled, err := c.Polled(ctx)
-	switch {
-	case err != nil:
-		result.Detail += fmt.Sprintf(" cannot be described: %v", err)
-		result.Fix = "look at the server's log"
-	case !polled:
-		result.Detail += " is polled by nobody"
-		result.Fix = "start a worker: " + invocation.Worker()
-		if runtime != signals.DefaultRuntime {
-			result.Fix += " (with runtime: " + runtime + ")"
-		}
-	default:
-		result.OK = true
-		result.Detail += " is polled"
-	}
 	return result
 }

@@ -10,31 +10,39 @@ import (
 	"github.com/temporal-codemode/codemode/worker/config"
 )
 
+// configured is what a configuration says.
+type configured struct {
+	checks    []check
+	ownQueues []string // connectors that have one
+	runtime   string
+}
+
 // checkConnectors loads the connectors of a configuration, as a worker does.
-func checkConnectors(ctx context.Context, file string) (checks []check, ownQueues []string, err error) {
+func checkConnectors(ctx context.Context, file string) (configured, error) {
 	cfg, err := config.Load(file)
 	if err != nil {
-		return nil, nil, err
+		return configured{}, err
 	}
 	connectors, warnings, err := cfg.Policies(ctx)
 	if err != nil {
-		return nil, nil, err
+		return configured{}, err
 	}
-	for _, c := range connectors {
-		result := check{Check: "connector " + c.Connector, OK: c.Err == nil, Methods: c.Methods}
-		if result.Detail = methodCount(c.Methods); c.Err != nil {
+	c := configured{runtime: cfg.Runtime}
+	for _, p := range connectors {
+		result := check{Check: "connector " + p.Connector, OK: p.Err == nil, Methods: p.Methods}
+		if result.Detail = methodCount(p.Methods); p.Err != nil {
 			result.Detail = "not available"
 		}
-		if c.OwnQueue != "" {
-			result.Detail += ", calls on task queue " + c.OwnQueue
-			ownQueues = append(ownQueues, c.Connector)
+		if p.OwnQueue != "" {
+			result.Detail += ", calls on task queue " + p.OwnQueue
+			c.ownQueues = append(c.ownQueues, p.Connector)
 		}
-		checks = append(checks, result)
+		c.checks = append(c.checks, result)
 	}
 	for _, warning := range warnings {
-		checks = append(checks, check{Check: "configuration", Detail: warning, Fix: "see " + file})
+		c.checks = append(c.checks, check{Check: "configuration", Detail: warning, Fix: "see " + file})
 	}
-	return checks, ownQueues, nil
+	return c, nil
 }
 
 func methodCount(list []config.Policy) string {

@@ -30,7 +30,7 @@ connectors:
     openapi: { document: ./missing.json }
     taskQueue: own
 `), 0o600))
-	checks, own, err := checkConnectors(t.Context(), file)
+	loaded, err := checkConnectors(t.Context(), file)
 	require.NoError(t, err)
 	require.Equal(t, []config.Policy{
 		{Method: "shop.list", Class: "read", ClassFrom: `rule "list"`, Approval: "never", Rule: "list",
@@ -39,16 +39,16 @@ connectors:
 			ApprovalIf: "args.body.amount > 100", Rule: "buy",
 			Revertable: true, Revert: "cancel", TimeoutMs: 5000},
 		{Method: "shop.cancel", Class: "idempotent", ClassFrom: "DELETE", Approval: "never"},
-	}, checks[0].Methods)
-	require.Equal(t, "connector broken", checks[1].Check)
-	require.False(t, checks[1].OK)
-	require.Equal(t, []string{"broken"}, own)
-	require.Contains(t, checks[2].Detail, `rule "nothing" of connector "shop" applies to none of its tools`)
-	require.Contains(t, checks[3].Detail, `Connector "broken" is not available: `)
+	}, loaded.checks[0].Methods)
+	require.Equal(t, "connector broken", loaded.checks[1].Check)
+	require.False(t, loaded.checks[1].OK)
+	require.Equal(t, []string{"broken"}, loaded.ownQueues)
+	require.Contains(t, loaded.checks[2].Detail, `rule "nothing" of connector "shop" applies to none of its tools`)
+	require.Contains(t, loaded.checks[3].Detail, `Connector "broken" is not available: `)
 
 	var out bytes.Buffer
 	p := &page{to: &screen{Writer: &out}}
-	showChecks(p, checks[:1])
+	showChecks(p, loaded.checks[:1])
 	p.flush()
 	require.Equal(t, `✓ connector shop: 3 methods
   METHOD       CLASS       FROM         APPROVAL      RULE  MORE
@@ -76,10 +76,10 @@ connectors:
       list: { resolvedBy: client, class: write }
       secret: { hidden: true }
 `), 0o600))
-	checks, _, err := checkConnectors(t.Context(), file)
+	loaded, err := checkConnectors(t.Context(), file)
 	require.NoError(t, err)
-	require.Len(t, checks, 1)
-	document, err := signals.Marshal(checks)
+	require.Len(t, loaded.checks, 1)
+	document, err := signals.Marshal(loaded.checks)
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"check":"connector shop","ok":true,"detail":"2 methods and 1 hidden, calls on task queue codemode-t-shop","methods":[
 		{"method":"shop.list","class":"write","classFrom":"rule \"list\"","approval":"never","rule":"list","resolvedBy":"client"},
@@ -89,7 +89,7 @@ connectors:
 
 	var out bytes.Buffer
 	p := &page{to: &screen{Writer: &out}}
-	showChecks(p, checks)
+	showChecks(p, loaded.checks)
 	p.flush()
 	require.Equal(t, `✓ connector shop: 2 methods and 1 hidden, calls on task queue codemode-t-shop
   METHOD       CLASS  FROM         APPROVAL  RULE    MORE

@@ -35,6 +35,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/telemetry"
 	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/signals/payload"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
@@ -102,7 +103,7 @@ func run(ctx context.Context, args []string) error {
 		return usageError{err}
 	}
 	f.required = config.EncryptionRequired
-	server, stop, err := connection(ctx, f, log)
+	server, measured, stop, err := connection(ctx, f, log)
 	if err != nil {
 		return err
 	}
@@ -115,9 +116,13 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return codemodeworker.Run(ctx, options, codemodeworker.RunOptions{
-		Client: server, Log: log, Build: build, Ready: func(line string) { fmt.Println(line) },
-	})
+	o := codemodeworker.RunOptions{Client: server, Log: log, Build: build,
+		Ready: func(line string) { fmt.Println(line) }}
+	if measured != nil {
+		o.Started = measured.watch
+		context.AfterFunc(ctx, func() { measured.serving.Store(false) })
+	}
+	return codemodeworker.Run(ctx, options, o)
 }
 
 // buildOf reads the variables that Temporal's worker controller sets.
@@ -130,13 +135,14 @@ func buildOf(deployment, id string) (worker.WorkerDeploymentVersion, error) {
 }
 
 // connection says how to reach Temporal, as the environment has it, and serves what the flags ask for beside.
-func connection(ctx context.Context, f flags, log *slog.Logger) (server client.Options, stop func(), err error) {
+func connection(ctx context.Context, f flags, log *slog.Logger) (server client.Options, measured *metrics,
+	stop func(), err error) {
 	if server, err = envconfig.LoadDefaultClientOptions(); err != nil {
-		return server, nil, usageError{fmt.Errorf("read how to reach Temporal from the environment: %w", err)}
+		return server, nil, nil, usageError{fmt.Errorf("read how to reach Temporal from the environment: %w", err)}
 	}
 	payloads, err := payload.Configure(&server)
 	if err != nil {
-		return server, nil, usageError{err}
+		return server, nil, nil, usageError{err}
 	}
 	if f.required {
 		payloads.Require()
@@ -144,25 +150,22 @@ func connection(ctx context.Context, f flags, log *slog.Logger) (server client.O
 	if f.codecAddr != "" {
 		endpoint := payload.Endpoint{Origins: strings.Split(f.codecOrigins, ","), Token: os.Getenv(payload.TokenEnv)}
 		if err := endpoint.CheckAddress(f.codecAddr); err != nil {
-			return server, nil, usageError{err}
+			return server, nil, nil, usageError{err}
 		}
 		if err := listen(ctx, f.codecAddr, "codec endpoint", payloads.Handler(endpoint), log); err != nil {
-			return server, nil, err
+			return server, nil, nil, err
 		}
 	}
 	if f.metricsAddr != "" {
-		page, err := measure(&server, log)
-		if err == nil {
-			mux := http.NewServeMux()
-			mux.Handle("GET /metrics", page)
-			err = listen(ctx, f.metricsAddr, "metrics", mux, log)
+		if measured, err = measure(&server, log); err == nil {
+			err = listen(ctx, f.metricsAddr, "metrics", measured.handler(), log)
 		}
 		if err != nil {
-			return server, nil, err
+			return server, nil, nil, err
 		}
 	}
-	stop, err = traced(ctx, &server)
-	return server, stop, err
+	traces, err := telemetry.Trace(ctx, &server, "codemode-worker")
+	return server, measured, traces.Stop, err
 }
 
 // listen serves until ctx ends.

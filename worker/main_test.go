@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+
+	"github.com/temporal-codemode/codemode/worker/codemodeworker"
 )
 
 func TestParse(t *testing.T) {
@@ -35,30 +37,28 @@ func TestBuildOf(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	var o client.Options
-	page, err := measure(&o, slog.New(slog.DiscardHandler))
+	m, err := measure(&o, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	o.MetricsHandler.WithTags(map[string]string{"status": "completed"}).Counter("codemode_executions").Inc(2)
 	o.MetricsHandler.Timer("codemode_approval_wait").Record(2 * time.Hour)
 	answer := httptest.NewRecorder()
-	page.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	m.handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	text, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `codemode_executions_total{status="completed"} 2`)
 	require.Contains(t, string(text), `codemode_approval_wait_seconds_bucket{le="3600"} 0`)
 	require.Contains(t, string(text), `codemode_approval_wait_seconds_bucket{le="14400"} 1`)
+	require.Contains(t, string(text), "# HELP codemode_approval_wait_seconds How long calls waited")
 }
 
-func TestTracesOnlyWhereTheEnvironmentSays(t *testing.T) {
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
+func TestHealth(t *testing.T) {
 	var o client.Options
-	stop, err := traced(t.Context(), &o)
+	m, err := measure(&o, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	stop()
-	require.Empty(t, o.Interceptors)
-	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
-	stop, err = traced(t.Context(), &o)
-	require.NoError(t, err)
-	stop()
-	require.Len(t, o.Interceptors, 1)
+	for _, code := range []int{503, 200} {
+		answer := httptest.NewRecorder()
+		m.handler().ServeHTTP(answer, httptest.NewRequest("GET", "/healthz", nil))
+		require.Equal(t, code, answer.Code)
+		m.watch(&codemodeworker.Worker{})
+	}
 }

@@ -36,6 +36,7 @@ func (e *execution) decide(ctx workflow.Context, m signals.Message) signals.Verd
 		if e.status == signals.Paused {
 			e.setStatus(ctx, signals.Paused)
 			e.publish(ctx)
+			e.tellParent(ctx)
 			e.unlisted = e.since(listed)
 		}
 	}

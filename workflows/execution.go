@@ -24,10 +24,11 @@ func Register(w worker.WorkflowRegistry) {
 	register(Rollback, signals.RollbackWorkflow, pinned)
 	register(Snippet, signals.SnippetWorkflow, newest)
 	register(Catalogue, signals.CatalogueWorkflow, pinned)
+	register(Outcome, signals.OutcomeActivity, pinned)
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
-// "error".
+// "error", unless its input asks for an error.
 func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.ExecutionResult, error) {
 	e := newExecution(ctx, in)
 	e.arrivals = arrivalsOf(ctx)
@@ -43,7 +44,7 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 		return signals.ExecutionResult{},
 			workflow.NewContinueAsNewError(ctx, signals.ExecutionWorkflow, payload.MustRaw(e.nextInput()))
 	}
-	return e.close(main), nil
+	return e.ended(e.close(main))
 }
 
 // execution is the state of one run. The main loop (run) starts passes and makes calls; signal and update handlers, and
@@ -372,6 +373,7 @@ func (e *execution) pause(ctx, timers workflow.Context) {
 		}
 	}
 	e.publish(ctx)
+	e.tellParent(ctx)
 	e.list(ctx)
 	expires := time.UnixMilli(oldest + e.limits.PausedTTLMs)
 	timer := workflow.NewTimerWithOptions(timers, max(time.Millisecond, expires.Sub(workflow.Now(ctx))),

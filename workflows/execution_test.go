@@ -36,6 +36,10 @@ type rig struct {
 	calls  []signals.CallInput
 	call   func(signals.CallInput, int) (json.RawMessage, error)
 	limits signals.Limits
+	// pin changes what the first pass pins.
+	pin func(*signals.Pinned)
+	// input is what the execution is started with.
+	input signals.ExecutionInput
 	// first runs the execution as one that began before versions were counted.
 	first bool
 }
@@ -90,6 +94,9 @@ func (r *rig) pass(_ context.Context, in signals.PassInput) (signals.PassResult,
 			result.Pinned.Version = 0
 		}
 		result.Pinned.Limits = r.limits
+		if r.pin != nil {
+			r.pin(result.Pinned)
+		}
 	}
 	return result, nil
 }
@@ -109,7 +116,8 @@ func (r *rig) dynamic(ctx context.Context, args converter.EncodedValues) (signal
 
 func (r *rig) run() signals.ExecutionResult {
 	r.t.Helper()
-	r.env.ExecuteWorkflow(signals.ExecutionWorkflow, signals.ExecutionInput{Code: "…"})
+	r.input.Code = "…"
+	r.env.ExecuteWorkflow(signals.ExecutionWorkflow, r.input)
 	require.True(r.t, r.env.IsWorkflowCompleted())
 	require.NoError(r.t, r.env.GetWorkflowError())
 	var result signals.ExecutionResult

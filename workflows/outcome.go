@@ -5,16 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/internal/words"
 	"github.com/temporal-codemode/codemode/signals"
-)
-
-var (
-	runtimeKey = temporal.NewSearchAttributeKeyKeyword(signals.AttributeRuntime)
-	statusKey  = temporal.NewSearchAttributeKeyKeyword(signals.AttributeStatus)
 )
 
 // preview holds items while they are few bytes; past that it only knows that there were more.

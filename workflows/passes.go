@@ -169,6 +169,7 @@ func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, give
 	}
 	if r.Pinned != nil {
 		e.pinned, e.limits, e.attributes = r.Pinned, limitsOf(r.Pinned), e.attributes || r.Pinned.SearchAttributes
+		e.setAttributes(ctx)
 	}
 	for _, entry := range r.Entries {
 		e.addInlineCall(entry)

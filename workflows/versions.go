@@ -25,8 +25,10 @@ const (
 	besideLog = 2
 	// listed tells lists, in the memo, what waits for a person, and in the result what connectors there were.
 	listed = 3
+	// attributed: an execution that was started without search attributes sets them itself.
+	attributed = 4
 
-	currentVersion = listed
+	currentVersion = attributed
 )
 
 // since reports whether the execution is of a version, or newer. Before the first pass it is of the newest.

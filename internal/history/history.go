@@ -1,5 +1,6 @@
 // Package history reads the recorded passes of an execution out of its run's history and folds them into its log.
-// Passes use it when their worker's memory is cold, clients to show records; there is no other reader.
+// Passes use it when their worker's memory is cold, clients and codemode.Outcome to tell of executions; there is no
+// other reader.
 package history
 
 import (
@@ -115,15 +116,30 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
 		a := e.GetWorkflowExecutionCancelRequestedEventAttributes()
 		h.Cancelled = &signals.Decision{Kind: "cancel", By: a.Identity, Note: a.Cause, At: h.UpdatedAt}
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
-		h.Result = &signals.ExecutionResult{}
-		err := h.decode(e.GetWorkflowExecutionCompletedEventAttributes().Result, h.Result)
-		h.Cut(h.Result.Passes)
-		return err
 	default:
+		if result := ResultOf(e); result != nil {
+			return h.ended(result)
+		}
 		h.Closed = closedBy(e.EventType)
 	}
 	return nil
+}
+
+// ResultOf is the result in the last event of a workflow that ended by itself, also of one that was asked to fail.
+func ResultOf(e *historypb.HistoryEvent) *commonpb.Payloads {
+	info := e.GetWorkflowExecutionFailedEventAttributes().GetFailure().GetApplicationFailureInfo()
+	if signals.IsEndError(info.GetType()) {
+		return info.GetDetails()
+	}
+	return e.GetWorkflowExecutionCompletedEventAttributes().GetResult()
+}
+
+// ended takes the workflow's result.
+func (h *History) ended(result *commonpb.Payloads) error {
+	h.Result = &signals.ExecutionResult{}
+	err := h.decode(result, h.Result)
+	h.Cut(h.Result.Passes)
+	return err
 }
 
 func closedBy(t enumspb.EventType) string {

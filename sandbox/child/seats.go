@@ -131,6 +131,19 @@ func (x *seats) suits(a *applicant, idle *process) bool {
 	return true
 }
 
+// Usage tells how busy a pool is. That passes wait all the time calls for more processors, or workers.
+type Usage struct {
+	// Children is how many there may be, Busy how many run a pass, Awaited how many passes wait for one.
+	Children, Busy, Awaited int
+}
+
+// Usage tells how busy the pool is now.
+func (x *Pool) Usage() Usage {
+	x.seats.mu.Lock()
+	defer x.seats.mu.Unlock()
+	return Usage{Children: x.options.Children, Busy: x.seats.used, Awaited: len(x.seats.begin) + len(x.seats.goOn)}
+}
+
 // taken is how many seats are in use.
 func (x *seats) taken() int {
 	x.mu.Lock()

@@ -99,12 +99,11 @@ func (e *encryption) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, 
 		id := string(p.Metadata[metadataKeyID])
 		sealed := e.sealed[id]
 		if sealed == nil {
-			return nil, fmt.Errorf("a payload is encrypted with key %q: add that key to %s", id, KeysEnv)
+			return nil, &KeyError{Key: id}
 		}
 		plain, err := sealed.Open(nil, nil, p.Data, []byte(id))
 		if err != nil {
-			return nil, fmt.Errorf("a payload does not open with key %q: the key in %s is another one, or the "+
-				"payload was changed", id, KeysEnv)
+			return nil, &KeyError{Key: id, Differs: true}
 		}
 		opened := &commonpb.Payload{}
 		return opened, proto.Unmarshal(plain, opened)
@@ -119,7 +118,7 @@ func (locked) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) 
 func (locked) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	for _, p := range payloads {
 		if string(p.Metadata[converter.MetadataEncoding]) == encodingEncrypted {
-			return nil, errors.New("payloads are encrypted: set " + KeysEnv + " as the workers have it")
+			return nil, &KeyError{}
 		}
 	}
 	return payloads, nil

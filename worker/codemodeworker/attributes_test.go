@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
 
+	"github.com/temporal-codemode/codemode/activities"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -20,6 +21,8 @@ type attributeServer struct {
 	has   map[string]enums.IndexedValueType
 	added []map[string]enums.IndexedValueType
 }
+
+func (s *attributeServer) Namespace() string { return "default" }
 
 func (s *attributeServer) OperatorService() operatorservice.OperatorServiceClient { return s }
 
@@ -38,11 +41,11 @@ func TestOnlyMissingAttributesAreRegistered(t *testing.T) {
 	const keyword, list = enums.INDEXED_VALUE_TYPE_KEYWORD, enums.INDEXED_VALUE_TYPE_KEYWORD_LIST
 	type attributes = map[string]enums.IndexedValueType
 	s := &attributeServer{has: attributes{signals.AttributeRuntime: keyword, "Other": list}}
-	two := attributes{signals.AttributeRuntime: keyword, signals.AttributeStatus: keyword}
-	require.NoError(t, register(t.Context(), s, "default", two))
-	require.NoError(t, register(t.Context(), s, "default", attributes{signals.AttributeLabels: list}))
+	require.Equal(t, activities.Attributes{}, ensure(t.Context(), s, true).attributes(t.Context()),
+		"nothing that is new is used at once")
 	require.Equal(t, []attributes{{signals.AttributeStatus: keyword}, {signals.AttributeLabels: list}}, s.added)
-	s.has[signals.AttributeLabels] = list
-	require.NoError(t, register(t.Context(), s, "default", attributes{signals.AttributeLabels: list}))
+	s.has[signals.AttributeLabels], s.has[signals.AttributeStatus] = list, keyword
+	require.Equal(t, activities.Attributes{Status: true, Labels: true},
+		ensure(t.Context(), s, true).attributes(t.Context()))
 	require.Len(t, s.added, 2)
 }

@@ -25,7 +25,8 @@ import (
 //
 // The main function of the program begins with child.Main() of package sandbox/child, or the worker does not start:
 // programs run in child processes, which are the same binary. Connectors are loaded when the worker starts. Unlike
-// NewWorker the plugin registers no search attributes; call EnsureSearchAttributes once where that is allowed.
+// NewWorker the plugin registers no search attributes, but uses those that are there; call EnsureSearchAttributes once
+// where that is allowed.
 // Replayers with the plugin replay executions.
 func NewPlugin(o Options) (*Plugin, error) {
 	if err := o.name(); err != nil {
@@ -134,7 +135,7 @@ func (p *Plugin) start(ctx context.Context, o temporal.SimplePluginRunContextBef
 		at.own, _ = options.Executor.(*child.Pool)
 	}
 	workflows.Register(registry{o.Registry})
-	options.activities(set, false).Register(registry{o.Registry})
+	options.activities(set, (&asked{labels: options.IndexLabels}).attributes).Register(registry{o.Registry})
 	return nil
 }
 

@@ -27,6 +27,8 @@ type RunOptions struct {
 	Log *slog.Logger
 	// Build makes a versioned worker: executions stay with the build they started on. Zero is an unversioned one.
 	Build worker.WorkerDeploymentVersion
+	// Started is called once with the worker that serves, before Ready.
+	Started func(*Worker)
 	// Ready is called once with a line that says what the worker serves.
 	Ready func(line string)
 }
@@ -92,6 +94,9 @@ func (w *Worker) serve(ctx context.Context, options Options, o RunOptions, faile
 	}
 	if err := w.Start(); err != nil {
 		return errors.Join(fmt.Errorf("start the worker: %w", err), w.Connectors.Close())
+	}
+	if o.Started != nil {
+		o.Started(w)
 	}
 	if o.Ready != nil {
 		o.Ready(readyLine(options, w.Connectors))

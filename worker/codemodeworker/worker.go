@@ -107,15 +107,13 @@ func New(ctx context.Context, c client.Client, o Options) (*Worker, error) {
 	if len(o.Serve) > 0 {
 		return connectorWorker(c, set, o), nil
 	}
+	registered := ensure(ctx, c, o.IndexLabels)
 	w := &Worker{
 		Worker: worker.New(c, signals.TaskQueue(o.Runtime), o.Worker), Connectors: set, Executor: o.Executor,
-		SearchAttributes: EnsureSearchAttributes(ctx, c) == nil,
-	}
-	if o.IndexLabels {
-		w.LabelsError = EnsureLabels(ctx, c)
+		SearchAttributes: registered.known.Status, LabelsError: registered.labelsError,
 	}
 	workflows.Register(w)
-	o.activities(set, w.SearchAttributes).Register(w)
+	o.activities(set, registered.attributes).Register(w)
 	return w, nil
 }
 
@@ -174,7 +172,8 @@ func (o *Options) tune(w *worker.Options) {
 	}
 }
 
-func (o *Options) activities(set *connectors.Set, attributes bool) *activities.Activities {
+func (o *Options) activities(set *connectors.Set,
+	attributes func(context.Context) activities.Attributes) *activities.Activities {
 	return activities.New(activities.Options{
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter,
 		PassTimeout: o.PassTimeout, Limits: o.Limits,

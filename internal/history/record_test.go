@@ -1,4 +1,4 @@
-package codemode
+package history
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func TestOmittedArgumentsAreThoseOfTheDigest(t *testing.T) {
 	} {
 		c.action.Omitted = true
 		actions := []signals.PendingAction{c.action}
-		fillActions(actions, []signals.Call{c.call})
+		FillActions(actions, []signals.Call{c.call})
 		require.Equal(t, c.current, actions[0].Current(), name)
 		require.Equal(t, c.omitted, actions[0].Omitted, name)
 	}
