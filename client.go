@@ -218,6 +218,11 @@ func (c *Client) startAndWait(ctx context.Context, o client.StartWorkflowOptions
 		return c.closedOutcome(ctx, id)
 	case isBusy(err) || err == nil && out.Status == signals.Running:
 		return c.Wait(ctx, id, 0)
+	case isLate(err) && guarded.Err() == nil:
+		if out, waited := c.Wait(ctx, id, 0); !errors.Is(waited, ErrNotFound) {
+			return out, waited
+		}
+		return out, err // it did not even start
 	case err != nil:
 		return out, guardError(guarded, err)
 	}

@@ -73,7 +73,13 @@ func (c *Client) updateOnce(ctx context.Context, o client.UpdateWorkflowOptions,
 	if err == nil {
 		err = handle.Get(limited, out)
 	}
-	return err == nil || limited.Err() == nil || ctx.Err() != nil, err
+	return err == nil || limited.Err() == nil && !isLate(err) || ctx.Err() != nil, err
+}
+
+// isLate says that the server let the time pass that an update had, which it may know before our own clock does.
+func isLate(err error) bool {
+	var late *client.WorkflowUpdateServiceTimeoutOrCanceledError
+	return errors.As(err, &late)
 }
 
 // isBusy says that the execution has as many waiters as it admits, or gets too many decisions at once.

@@ -19,6 +19,7 @@ import (
 type silentServer struct {
 	client.Client
 	silent int
+	early  bool // it says itself that the time is over, before the client does
 	closed bool
 	ids    []string
 }
@@ -26,6 +27,9 @@ type silentServer struct {
 func (s *silentServer) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle,
 	error) {
 	if s.ids = append(s.ids, o.UpdateID); len(s.ids) <= s.silent {
+		if s.early {
+			return nil, client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -60,11 +64,13 @@ func TestServerThatLostSightOfAnExecution(t *testing.T) {
 }
 
 func TestAnUpdateIsSentAgainAsTheSame(t *testing.T) {
-	s := &silentServer{silent: 2}
-	require.NoError(t, silently(t, s).update(t.Context(), "e", signals.SignalApprove, signals.Approve{}, nil))
-	require.Len(t, s.ids, 3)
-	require.NotEmpty(t, s.ids[0])
-	require.Equal(t, []string{s.ids[0], s.ids[0], s.ids[0]}, s.ids)
+	for _, early := range []bool{false, true} {
+		s := &silentServer{silent: 2, early: early}
+		require.NoError(t, silently(t, s).update(t.Context(), "e", signals.SignalApprove, signals.Approve{}, nil))
+		require.Len(t, s.ids, 3)
+		require.NotEmpty(t, s.ids[0])
+		require.Equal(t, []string{s.ids[0], s.ids[0], s.ids[0]}, s.ids)
+	}
 }
 
 func TestACallerThatGivesUpIsNotKept(t *testing.T) {

@@ -27,8 +27,10 @@ const manyText = "\n\n" +
 
 func (f *manyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.all, "all", false, "all that waits in the runtime")
-	cmd.Flags().StringVar(&f.Method, "method", "", "only calls of this method, a `connector.method` in which * may stand")
-	cmd.Flags().Var((*labels)(&f.Labels), "label", "only in executions with the label `name=value`; of several, with all")
+	cmd.Flags().StringVar(&f.Method, "method", "",
+		"only calls of this method, a `connector.method` in which * may stand")
+	cmd.Flags().Var((*labels)(&f.Labels), "label",
+		"only in executions with the label `name=value`; of several, with all")
 }
 
 func (f *manyFlags) asked() bool { return f.all || f.Method != "" || len(f.Labels) > 0 }

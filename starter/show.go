@@ -227,7 +227,8 @@ func showList(p *page, records []signals.Record, now time.Time) {
 	rows := [][]string{{"EXECUTION", "STATUS", "STARTED", "PURPOSE"}}
 	for _, r := range records {
 		purpose, _ := short(cmp.Or(orFirstLine(r), r.Error), 60)
-		rows = append(rows, []string{r.ID, string(r.Status), span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago", purpose})
+		age := span(now.Sub(time.UnixMilli(r.CreatedAt))) + " ago"
+		rows = append(rows, []string{r.ID, string(r.Status), age, purpose})
 	}
 	p.table(rows)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
-// What lists hold of the calls that wait, in bytes: their arguments, and all of them together. The server stores it with
-// each step that follows, so executions with more are asked by query.
+// What lists hold of the calls that wait, in bytes: their arguments, and all of them together. The server stores it
+// with each step that follows, so executions with more are asked by query.
 const (
 	listedArguments = 4096
 	listedState     = 8192

@@ -48,8 +48,9 @@ func (c *counter) asked(t *testing.T, what func() error) map[string]int {
 func (b *bench) counted() (*codemode.Client, *counter) {
 	b.t.Helper()
 	c := &counter{calls: map[string]int{}}
-	t, err := client.Dial(client.Options{HostPort: b.address, Logger: quiet,
-		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.count)}}})
+	o := client.Options{HostPort: b.address, Logger: quiet}
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.count)}
+	t, err := client.Dial(o)
 	require.NoError(b.t, err)
 	b.t.Cleanup(t.Close)
 	return b.clientFor(t), c
