@@ -88,6 +88,7 @@ func (c Caller) String() string {
 // LabelList is the labels as the search attribute holds them, sorted: "team=billing".
 func (c Caller) LabelList() []string {
 	var list []string
+	//workflowcheck:ignore sorted below
 	for name, value := range c.Labels {
 		list = append(list, name+"="+value)
 	}

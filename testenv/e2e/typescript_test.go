@@ -31,10 +31,10 @@ func TestTypeScriptClients(t *testing.T) {
 		env  string
 		size string // in letters of two bytes
 	}{
-		"compressed":          {nil, "", "100000"},
-		"two megabytes":       {nil, "", "900000"},
-		"encrypted":           {[]payload.Key{key}, keys, "100000"},
-		"small and encrypted": {[]payload.Key{key}, keys, "4000"},
+		"compressed":            {nil, "", "100000"},
+		"a megabyte and a half": {nil, "", "700000"},
+		"encrypted":             {[]payload.Key{key}, keys, "100000"},
+		"small and encrypted":   {[]payload.Key{key}, keys, "4000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setUp(t)
