@@ -111,8 +111,8 @@ func TestPausedRunsContinueToo(t *testing.T) {
 	b.completed(`"x"`, b.approve(o.ExecutionID, signals.Approve{}))
 }
 
-// Each run makes progress, even if taking over the log makes as many events as it may have; what settled, and timers that
-// fired, count once over any number of runs.
+// Each run makes progress, even if taking over the log makes as many events as it may have; what settled, and timers
+// that fired, count once over any number of runs.
 func TestRunsAsSmallAsTheirLog(t *testing.T) {
 	b := setUp(t)
 	b.options.Limits.HistoryEvents = 8

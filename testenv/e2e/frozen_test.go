@@ -115,7 +115,8 @@ func TestLabelsAreIndexed(t *testing.T) {
 	b.client, err = codemode.NewClient(shared.client, codemode.ClientOptions{Runtime: b.runtime, IndexLabels: true})
 	require.NoError(t, err)
 	known := func(query string) int {
-		page, err := shared.client.ListWorkflow(b.context(), &workflowservice.ListWorkflowExecutionsRequest{Query: query})
+		page, err := shared.client.ListWorkflow(b.context(),
+			&workflowservice.ListWorkflowExecutionsRequest{Query: query})
 		if err != nil {
 			return -1 // the server does not know the attribute yet
 		}
