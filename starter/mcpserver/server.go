@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/internal/version"
@@ -51,8 +50,8 @@ type Runtime interface {
 type Durable interface {
 	Runtime
 	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
-	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
-	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
+	Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error)
+	Pending(ctx context.Context, id string) ([]signals.PendingAction, error)
 	Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 }
 
@@ -78,6 +77,12 @@ type Options struct {
 	By string
 	// HowToDecide tells a model, for an execution, how a person decides; empty says that the approval inbox does.
 	HowToDecide func(executionID string) string
+	// Console is the page of an execution in the console. Clients that open addresses for people are sent there with
+	// what cannot be decided at the client; nil sends nobody.
+	Console func(executionID string) string
+	// Secret seals what clients carry between a question and its answer: doors that share it take each other's answers.
+	// Empty is one of this process alone.
+	Secret []byte
 }
 
 func (o Options) withDefaults() Options {
@@ -95,29 +100,34 @@ func (o Options) withDefaults() Options {
 // door is a server with what its tools need.
 type door struct {
 	Options
-	mcp *server.MCPServer
+	mcp  *mcp.Server
+	seal sealer
 }
 
 // New makes a server of the surface. It asks the runtime for its methods if the surface is Direct.
-func New(ctx context.Context, o Options) (*server.MCPServer, error) {
+func New(ctx context.Context, o Options) (*mcp.Server, error) {
 	d := &door{Options: o.withDefaults()}
-	options := []server.ServerOption{server.WithToolCapabilities(true), server.WithRecovery(), server.WithElicitation()}
+	var err error
+	if d.seal, err = newSealer(d.Secret); err != nil {
+		return nil, err
+	}
+	name := "codemode"
+	if d.Surface == UTCP {
+		name = "CodeMode-MCP"
+	}
+	d.mcp = mcp.NewServer(&mcp.Implementation{Name: name, Version: version.Number},
+		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	d.mcp.AddSendingMiddleware(keepingAnswers)
 	switch d.Surface {
 	case Codemode:
-		d.mcp = server.NewMCPServer("codemode", version.Number, append(options, server.WithToolFilter(d.describe))...)
+		d.mcp.AddReceivingMiddleware(d.describing)
 		d.mcp.AddTool(codemodeTool(), d.runProgram)
 	case UTCP:
-		d.mcp = server.NewMCPServer("CodeMode-MCP", version.Number, options...)
 		d.addUTCP()
 	case Direct:
-		d.mcp = server.NewMCPServer("codemode", version.Number, options...)
-		return d.mcp, d.addMethods(ctx)
+		err = d.addMethods(ctx)
 	default:
-		return nil, fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)
+		err = fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)
 	}
-	return d.mcp, nil
-}
-
-func failed(format string, args ...any) *mcp.CallToolResult {
-	return mcp.NewToolResultErrorf(format, args...)
+	return d.mcp, err
 }
