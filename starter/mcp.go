@@ -128,7 +128,7 @@ func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
 	return c.listen(ctx, s, f)
 }
 
-func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *mcp.Server, closing func(), err error) {
+func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *mcpserver.Server, closing func(), err error) {
 	if f.wrap != "" {
 		return wrapped(ctx, f)
 	}
@@ -148,7 +148,7 @@ func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *mcp.Server, closing
 }
 
 // wrapped serves one connector of a configuration, with its rules.
-func wrapped(ctx context.Context, f mcpFlags) (*mcp.Server, func(), error) {
+func wrapped(ctx context.Context, f mcpFlags) (*mcpserver.Server, func(), error) {
 	cfg, err := config.Load(f.config)
 	if err != nil {
 		return nil, nil, usageError{err}
@@ -176,7 +176,7 @@ func wrapped(ctx context.Context, f mcpFlags) (*mcp.Server, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, func() { _ = closing() }, nil
+	return mcpserver.Plain(s), func() { _ = closing() }, nil
 }
 
 // mcpRuntime is where programs run: on Temporal, or here.
@@ -221,7 +221,7 @@ func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) (mcpserver.Optio
 	}, nil
 }
 
-func (c *cli) listen(ctx context.Context, s *mcp.Server, f mcpFlags) error {
+func (c *cli) listen(ctx context.Context, s *mcpserver.Server, f mcpFlags) error {
 	o, err := f.httpOptions()
 	if err != nil {
 		return usageError{err}

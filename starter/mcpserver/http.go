@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/starter/guard"
@@ -45,7 +46,7 @@ type HTTPOptions struct {
 type HTTP struct {
 	HTTPOptions
 	mux      *http.ServeMux
-	server   *mcp.Server
+	server   *Server
 	sessions *sessions
 	arrivals *arrivals
 	streams  sync.Map // of the older transport, by the ids of their sessions
@@ -67,7 +68,7 @@ const (
 )
 
 // NewHTTP makes the handler of a server.
-func NewHTTP(s *mcp.Server, o HTTPOptions) (*HTTP, error) {
+func NewHTTP(s *Server, o HTTPOptions) (*HTTP, error) {
 	if o.Authenticate == nil && o.Key == "" {
 		return nil, errors.New("MCP over HTTP needs to know who may come in: give tokens or a key")
 	}
@@ -81,7 +82,7 @@ func NewHTTP(s *mcp.Server, o HTTPOptions) (*HTTP, error) {
 	}
 	h.life, h.end = context.WithCancel(context.Background())
 	h.sessions.closed = h.closeSession
-	serving(s)
+	serving(s.Server)
 	h.mux.Handle("/mcp", h.streamable())
 	if o.SSE {
 		h.mux.HandleFunc("GET /sse", h.openStream)
@@ -93,7 +94,7 @@ func NewHTTP(s *mcp.Server, o HTTPOptions) (*HTTP, error) {
 // streamable serves both eras at one address: requests of today's revision stand for themselves, older ones belong to
 // sessions.
 func (h *HTTP) streamable() http.Handler {
-	server := func(*http.Request) *mcp.Server { return h.server }
+	server := func(*http.Request) *mcp.Server { return h.server.Server }
 	options := mcp.StreamableHTTPOptions{Logger: slog.New(slog.DiscardHandler), MaxRequestBodyBytes: 2 * maxBody,
 		DisableLocalhostProtection: true} // the guard looks at the name, and knows ours
 	older := options
@@ -108,6 +109,10 @@ func (h *HTTP) streamable() http.Handler {
 			r.Header.Set("Accept", "application/json, text/event-stream")
 		}
 		at := &place{life: h.life, arrivals: h.arrivals}
+		if request, p := h.listeningTo(r); p != nil {
+			h.listen(w, r, request, p)
+			return
+		}
 		if ofToday(r) {
 			today.ServeHTTP(w, r.WithContext(at.in(r.Context())))
 			return
@@ -136,6 +141,20 @@ type message struct {
 			Version string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	} `json:"params"`
+	raw []byte
+}
+
+// listeningTo reads a request to be told of tasks; nil where it is another, or there are none.
+func (h *HTTP) listeningTo(r *http.Request) (*jsonrpc.Request, *listening) {
+	m, _ := r.Context().Value(messageKey{}).(message)
+	if h.server.tasks == nil || m.Method != listenMethod {
+		return nil, nil
+	}
+	decoded, err := jsonrpc.DecodeMessage(m.raw)
+	if err != nil {
+		return nil, nil
+	}
+	return listeningTo(decoded)
 }
 
 // ofToday reports whether a request says, in its header or in its message, that it needs no session.
@@ -219,6 +238,7 @@ func (h *HTTP) take(w http.ResponseWriter, r *http.Request) (m message, ended fu
 		return m, nil, false
 	}
 	body, ok := takeBody(w, r)
+	m.raw = body
 	<-h.bodies
 	if !ok || json.Unmarshal(body, &m) != nil || m.Method != "tools/call" {
 		return m, func() {}, ok

@@ -22,7 +22,7 @@ import (
 
 const key = guard.Key("the key of the door, as printed")
 
-func blank() *mcp.Server { return mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil) }
+func blank() *Server { return Plain(mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil)) }
 
 // served is a server with one tool, and how often that ran, behind the door.
 func served(t *testing.T, o HTTPOptions) (url string, h *HTTP, ran *int) {

@@ -12,11 +12,15 @@ import (
 const maxMessage = 16 << 20
 
 // ServeStdio serves one client until its input ends.
-func ServeStdio(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	serving(s)
+func ServeStdio(ctx context.Context, s *Server, in io.Reader, out io.Writer) error {
+	serving(s.Server)
 	at := &place{life: ctx}
-	err := s.Run(at.in(ctx), &mcp.IOTransport{Reader: io.NopCloser(in), Writer: quietCloser{out},
-		MaxLineLength: maxMessage})
+	var over mcp.Transport = &mcp.IOTransport{Reader: io.NopCloser(in), Writer: quietCloser{out},
+		MaxLineLength: maxMessage}
+	if s.tasks != nil {
+		over = listeningTransport{over, s.tasks, at.in(ctx)}
+	}
+	err := s.Run(at.in(ctx), over)
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

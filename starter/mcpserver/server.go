@@ -52,6 +52,8 @@ type Durable interface {
 	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
 	Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error)
 	Pending(ctx context.Context, id string) ([]signals.PendingAction, error)
+	Standing(ctx context.Context, id string) (codemode.Standing, error)
+	RequestCancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 	Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 }
 
@@ -102,21 +104,37 @@ type door struct {
 	Options
 	mcp  *mcp.Server
 	seal sealer
+	// givesTasks says that executions outlive calls here, and that clients of the surface may know what tasks are.
+	givesTasks bool
 }
 
+// Server is an MCP server, and what the doors do beside the library.
+type Server struct {
+	*mcp.Server
+	tasks *door // nil gives no tasks
+}
+
+// Plain is a server that gives no tasks.
+func Plain(s *mcp.Server) *Server { return &Server{Server: s} }
+
 // New makes a server of the surface. It asks the runtime for its methods if the surface is Direct.
-func New(ctx context.Context, o Options) (*mcp.Server, error) {
+func New(ctx context.Context, o Options) (*Server, error) {
 	d := &door{Options: o.withDefaults()}
 	var err error
 	if d.seal, err = newSealer(d.Secret); err != nil {
 		return nil, err
 	}
-	name := "codemode"
+	name, can := "codemode", &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
 	if d.Surface == UTCP {
 		name = "CodeMode-MCP"
 	}
+	_, lasts := d.Runtime.(Durable)
+	d.givesTasks = lasts && d.Surface != UTCP
+	if d.givesTasks {
+		can.AddExtension(tasksExtension, nil)
+	}
 	d.mcp = mcp.NewServer(&mcp.Implementation{Name: name, Version: version.Number},
-		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+		&mcp.ServerOptions{Capabilities: can})
 	d.mcp.AddSendingMiddleware(keepingAnswers)
 	switch d.Surface {
 	case Codemode:
@@ -129,5 +147,8 @@ func New(ctx context.Context, o Options) (*mcp.Server, error) {
 	default:
 		err = fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)
 	}
-	return d.mcp, err
+	if err != nil || !d.givesTasks {
+		return Plain(d.mcp), err
+	}
+	return &Server{d.mcp, d}, d.addTasks()
 }

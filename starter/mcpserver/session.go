@@ -40,8 +40,12 @@ type answerer func(signals.Outcome, error) *mcp.CallToolResult
 // run runs a program and answers with its outcome, after what people decide about it at the client.
 func (s *session) run(ctx context.Context, code string, o codemode.ExecuteOptions, answer answerer) (
 	*mcp.CallToolResult, error) {
+	o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
+	if durable, ok := s.Runtime.(Durable); ok && s.givesTasks && takesTasks(s.request) &&
+		s.request.Params.RequestState == "" {
+		return s.runTask(ctx, durable, code, o, answer)
+	}
 	return s.settle(ctx, answer, func() (signals.Outcome, error) {
-		o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
 		return s.await(ctx, o.ID,
 			func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
 	})

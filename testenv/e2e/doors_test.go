@@ -154,7 +154,7 @@ func surfaces(t *testing.T, over string, runtime mcpserver.Runtime) (list []way)
 	} {
 		s, err := mcpserver.New(t.Context(), mcpserver.Options{Runtime: runtime, Surface: surface})
 		require.NoError(t, err)
-		c := mcpClient(t, s)
+		c := mcpClient(t, s.Server)
 		list = append(list, way{over + ", " + string(surface), func(t *testing.T, method string, args []string) string {
 			return calls(t, c, method, args)
 		}})
