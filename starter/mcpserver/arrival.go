@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/temporal-codemode/codemode/internal/wait"
 )
 
 // How the library hands requests on: one of today's transports belongs to a context of its own, one of a session over
@@ -19,8 +22,10 @@ const arrivalHeader = "Codemode-Arrival"
 
 // arrival is what a message over HTTP came with.
 type arrival struct {
-	caller *Caller
-	open   context.Context // until the sender hangs up
+	caller  *Caller
+	session string
+	open    context.Context // until the sender hangs up, or ends the session
+	end     context.CancelFunc
 }
 
 // arrivals are the messages that are being answered, by their header.
@@ -29,9 +34,20 @@ type arrivals struct{ sync.Map }
 // add marks a message, until done.
 func (a *arrivals) add(r *http.Request, caller *Caller) (done func()) {
 	id := rand.Text()
+	open, end := context.WithCancel(r.Context())
 	r.Header.Set(arrivalHeader, id)
-	a.Store(id, arrival{caller, r.Context()})
-	return func() { a.Delete(id) }
+	a.Store(id, arrival{caller, r.Header.Get(sessionHeader), open, end})
+	return func() { a.Delete(id); end() }
+}
+
+// endAll ends what is being answered in a session.
+func (a *arrivals) endAll(session string) {
+	a.Range(func(_, found any) bool {
+		if from, ok := found.(arrival); ok && session != "" && from.session == session {
+			from.end()
+		}
+		return true
+	})
 }
 
 var (
@@ -71,10 +87,20 @@ func living(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, errGone
 			}
 			if p.ties {
-				defer context.AfterFunc(from.open, func() { cancel(errGone) })()
+				defer context.AfterFunc(from.open, func() { linger(ctx, cancel) })()
 			}
 		}
 		return next(context.WithValue(ctx, callerKey{}, from.caller), method, r)
+	}
+}
+
+// lingering is how long after its sender has hung up a request waits for word that it was cancelled, which older clients
+// send after that.
+const lingering = 3 * time.Second
+
+func linger(ctx context.Context, cancel context.CancelCauseFunc) {
+	if wait.For(ctx, lingering) == nil {
+		cancel(errGone)
 	}
 }
 

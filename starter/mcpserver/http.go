@@ -118,6 +118,9 @@ func (h *HTTP) streamable() http.Handler {
 			return
 		}
 		at.ties = true
+		if r.Method == http.MethodDelete { // the library lets what is being answered end first
+			h.arrivals.endAll(r.Header.Get(sessionHeader))
+		}
 		if r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" {
 			w = &beginning{ResponseWriter: w, began: func(id string) { h.sessions.add(id, who) }}
 		}
@@ -174,6 +177,7 @@ func (h *HTTP) Close() error {
 
 // closeSession ends a session that nobody may use any more.
 func (h *HTTP) closeSession(id string) {
+	h.arrivals.endAll(id)
 	for s := range h.server.Sessions() {
 		if s.ID() == id {
 			go func() { _ = s.Close() }() // it waits for what is being answered

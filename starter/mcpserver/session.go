@@ -26,6 +26,7 @@ type session struct {
 	left    map[string]bool   // keys of the questions that the person did not decide
 	refused map[string]string // why answers to questions could not be used
 	asked   map[string]int    // how often answers to a question could not be used
+	resumed string            // the execution that the client brings answers for
 }
 
 func (d *door) session(ctx context.Context, request *mcp.CallToolRequest) *session {
@@ -41,6 +42,7 @@ type answerer func(signals.Outcome, error) *mcp.CallToolResult
 func (s *session) run(ctx context.Context, code string, o codemode.ExecuteOptions, answer answerer) (
 	*mcp.CallToolResult, error) {
 	o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
+	defer func() { s.stopIfCancelled(ctx, cmp.Or(s.resumed, o.ID)) }()
 	if durable, ok := s.Runtime.(Durable); ok && s.givesTasks && takesTasks(s.request) &&
 		s.request.Params.RequestState == "" {
 		return s.runTask(ctx, durable, code, o, answer)
@@ -97,6 +99,7 @@ func (s *session) beginOrResume(ctx context.Context, begin func() (signals.Outco
 	for _, key := range a.Left {
 		s.left[key] = true
 	}
+	s.resumed = a.Execution
 	return s.take(ctx, a.Execution, a.Calls, answersOf(s.request.Params.InputResponses, a.Calls))
 }
 

@@ -26,12 +26,12 @@ func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request) {
 	stream := &mcp.SSEServerTransport{Endpoint: "/message?" + query.Encode(), Response: w,
 		MaxRequestBodyBytes: 2 * maxBody}
 	at := &place{life: life, stream: id, caller: who}
+	h.streams.Store(id, stream) // before the client learns where to send messages
+	defer h.streams.Delete(id)
 	session, err := h.server.Connect(at.in(r.Context()), stream, nil)
 	if err != nil {
 		return // the client has gone already
 	}
-	h.streams.Store(id, stream)
-	defer h.streams.Delete(id)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -63,7 +63,12 @@ type reaching struct {
 	in      io.Reader      // what the door says, else
 	out     io.WriteCloser // and hears
 	isOlder bool           // the older transport
+	// closeDoor ends the door as a signal to its process does, over HTTP.
+	closeDoor func()
 }
+
+// detach is an argument that tells a client of these tests to say so of its call.
+const detach = "detach"
 
 // reach serves a door for one client.
 func reach(t *testing.T, how string, o mcpserver.Options) reaching {
@@ -88,7 +93,8 @@ func reach(t *testing.T, how string, o mcpserver.Options) reaching {
 	web := httptest.NewServer(h)
 	t.Cleanup(func() { _ = h.Close(); web.CloseClientConnections(); web.Close() })
 	path := map[string]string{"http": "/mcp", "sse": "/sse"}[how]
-	return reaching{name: how, http: doorKey.In(web.URL + path), isOlder: how == "sse"}
+	closing := func() { _ = h.Close(); web.CloseClientConnections() }
+	return reaching{name: how, http: doorKey.In(web.URL + path), isOlder: how == "sse", closeDoor: closing}
 }
 
 // official is the official SDK's client, of today's revision where the transport has it.
@@ -127,7 +133,11 @@ func official(t *testing.T, to reaching, p *person) *user {
 			return names
 		},
 		call: func(ctx context.Context, args map[string]any) (string, bool, error) {
-			params := &mcp.CallToolParams{Name: "codemode", Arguments: args}
+			params := &mcp.CallToolParams{Name: "codemode", Arguments: args, Meta: mcp.Meta{}}
+			if args[detach] != nil {
+				delete(args, detach)
+				params.Meta["codemode/detach"] = true
+			}
 			params.SetProgressToken("p")
 			answer, err := session.CallTool(ctx, params)
 			if err != nil {
