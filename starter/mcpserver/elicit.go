@@ -14,7 +14,7 @@ import (
 func (s *session) elicit(ctx context.Context, r round) answers {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	defer s.report.during(ctx, "execution "+r.id+" waits for a person to decide")()
+	defer s.report.during(ctx, "execution "+r.id+" waits for a person to decide", nothingNew)()
 	elsewhere := make(chan signals.Outcome, 1)
 	go s.watch(asking, r, elsewhere)
 	given := answers{}

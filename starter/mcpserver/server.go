@@ -53,6 +53,7 @@ type Durable interface {
 	Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error)
 	Pending(ctx context.Context, id string) ([]signals.PendingAction, error)
 	Standing(ctx context.Context, id string) (codemode.Standing, error)
+	Progress(ctx context.Context, id string) (codemode.Progress, error)
 	RequestCancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 	Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 }

@@ -152,7 +152,7 @@ func (s *session) await(ctx context.Context, id string,
 	do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
 	limited, cancel := context.WithTimeout(ctx, s.Wait)
 	defer cancel()
-	defer s.report.during(ctx, "execution "+id+" is running")()
+	defer s.report.during(ctx, "execution "+id+" is running", s.doing(id))()
 	out, err := do(limited)
 	var none *codemode.NoWorkerError
 	switch {
