@@ -78,6 +78,11 @@ func (f *form) whyElsewhere() string {
 		return "One of its arguments is a secret, which a client must not be shown, so it cannot be approved here"
 	case action.Omitted || len(signals.Visible(string(action.Current()))) > maxShown:
 		return "Its arguments are too large to be shown here whole, so it cannot be approved here"
+	case action.Reason == signals.ReasonUnknown:
+		return "It was interrupted while it ran, and nobody here can tell whether it took effect, so it cannot be " +
+			"approved here"
+	case action.Resolution == signals.ByClient:
+		return "It waits for a result and not for an approval, so it cannot be approved here"
 	case action.ApprovalsNeeded > 1:
 		return fmt.Sprintf("It needs the approval of %d people, and here nobody can tell who answers, so it cannot be "+
 			"approved here", action.ApprovalsNeeded)

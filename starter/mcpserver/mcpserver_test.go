@@ -133,6 +133,30 @@ func TestFormOffersApprovalOnlyOfWhatItShows(t *testing.T) {
 	}
 }
 
+// A secret is neither shown nor asked for at a client, and what is not shown is not approved.
+func TestFormShowsNoSecrets(t *testing.T) {
+	a := action(`{"user":"ada","key":"hunter2"}`)
+	for _, mark := range []string{`"format":"password"`, `"writeOnly":true`} {
+		input := json.RawMessage(`{"properties":{"user":{},"key":{"type":"string",` + mark + `}}}`)
+		f := newForm(a, input, "in the console")
+		shown := f.message() + string(f.requested())
+		require.NotContains(t, shown, "hunter2")
+		require.NotContains(t, string(f.requested()), `"approve"`)
+		require.Contains(t, shown, "is a secret")
+	}
+	f := newForm(action(`{"user":"ada"}`), json.RawMessage(`{"properties":{"key":{"writeOnly":true}}}`), "")
+	require.Contains(t, string(f.requested()), `"approve"`, "it is not given")
+}
+
+// What waits for other decisions than these is decided where those can be taken.
+func TestFormOffersOnlyWhatApplies(t *testing.T) {
+	unknown, given := action(`{}`), action(`{}`)
+	unknown.Reason, given.Resolution = signals.ReasonUnknown, signals.ByClient
+	for _, a := range []signals.PendingAction{unknown, given} {
+		require.NotContains(t, string(newForm(a, nil, "").requested()), `"approve"`)
+	}
+}
+
 // What hides or reorders text is shown as what it is, and is in no field that could show it otherwise.
 func TestFormHidesNothing(t *testing.T) {
 	a := action("{\"to\":\"ada\u202emoc.live\u200b\",\"x\u2066y\":1,\"n\":{\"k\":\"\u00ad\"},\"ok\":\"é\"," +

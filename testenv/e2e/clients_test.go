@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -63,6 +64,7 @@ type reaching struct {
 	in      io.Reader      // what the door says, else
 	out     io.WriteCloser // and hears
 	isOlder bool           // the older transport
+	token   string         // whom it comes from, where tokens say that
 	// closeDoor ends the door as a signal to its process does, over HTTP.
 	closeDoor func()
 }
@@ -113,10 +115,10 @@ func official(t *testing.T, to reaching, p *person) *user {
 			progress.add(r.Params.Message)
 		},
 	})
-	var by mcp.Transport = &mcp.StreamableClientTransport{Endpoint: to.http}
+	var by mcp.Transport = &mcp.StreamableClientTransport{Endpoint: to.http, HTTPClient: bearing(to.token)}
 	switch {
 	case to.isOlder:
-		by = &mcp.SSEClientTransport{Endpoint: to.http}
+		by = &mcp.SSEClientTransport{Endpoint: to.http, HTTPClient: bearing(to.token)}
 	case to.http == "":
 		by = &mcp.IOTransport{Reader: io.NopCloser(to.in), Writer: to.out}
 	}
@@ -146,6 +148,19 @@ func official(t *testing.T, to reaching, p *person) *user {
 			return answer.Content[0].(*mcp.TextContent).Text, answer.IsError, nil
 		}}
 }
+
+// bearer sends a token with each request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+string(b))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func bearing(token string) *http.Client { return &http.Client{Transport: bearer(token)} }
 
 // noted are texts that arrive at any time.
 type noted struct {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
+	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
 )
 
@@ -100,4 +102,41 @@ func executionIn(t *testing.T, text string) string {
 	require.NoError(t, json.Unmarshal([]byte(text), &out), text)
 	require.True(t, strings.HasPrefix(out.ExecutionID, "exec_"))
 	return out.ExecutionID
+}
+
+// TestPeopleAreSentToTheConsole: with what they cannot decide at the client, whoever may decide where.
+func TestPeopleAreSentToTheConsole(t *testing.T) {
+	b, k := askingBank(t)
+	runner := func(token string) (mcpserver.Caller, bool) {
+		return mcpserver.Caller{Name: token, MayRun: true, MayDecide: token == "ada"}, true
+	}
+	console := func(id string) string { return "https://console.example/executions/x/" + id }
+	for _, how := range []string{"/mcp", "/sse"} { // of today's revision, and an older one
+		t.Run(how, func(t *testing.T) {
+			s, err := mcpserver.New(t.Context(), mcpserver.Options{Runtime: b.client, Console: console})
+			require.NoError(t, err)
+			h, err := mcpserver.NewHTTP(s, mcpserver.HTTPOptions{Authenticate: runner, SSE: true})
+			require.NoError(t, err)
+			web := httptest.NewServer(h)
+			t.Cleanup(func() { _ = h.Close(); web.CloseClientConnections(); web.Close() })
+			p := &person{answer: func(q asking) reply {
+				id := strings.TrimPrefix(q.URL, console(""))
+				go func() { _, _ = b.client.Approve(b.context(), id, signals.Approve{By: "somebody there"}) }()
+				return reply{action: "accept"}
+			}}
+			at := reaching{http: web.URL + how, isOlder: how == "/sse", token: "bob"}
+			text, _, err := official(t, at, p).call(t.Context(), map[string]any{"code": threePayments})
+			require.NoError(t, err)
+			require.Contains(t, text, `"result":[1,2,3]`)
+			require.Len(t, p.asked, 1, "one page shows all")
+			require.NotContains(t, p.asked[0].Message, "amount")
+			require.Len(t, k.payments(), 3)
+
+			p.answer = func(asking) reply { return reply{action: "decline"} }
+			text, _, err = official(t, at, p).call(t.Context(), map[string]any{"code": "return await bank.pay({amount: 7})"})
+			require.NoError(t, err)
+			require.Contains(t, text, `"status":"paused"`, "who does not go there has decided nothing")
+			require.Empty(t, k.payments())
+		})
+	}
 }
