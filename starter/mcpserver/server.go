@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -135,7 +136,8 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		can.AddExtension(tasksExtension, nil)
 	}
 	d.mcp = mcp.NewServer(&mcp.Implementation{Name: name, Version: version.Number},
-		&mcp.ServerOptions{Capabilities: can})
+		&mcp.ServerOptions{Capabilities: can, PageSize: math.MaxInt32 - 1}) // pages go by size, see paging
+	d.mcp.AddReceivingMiddleware(paging)
 	d.mcp.AddSendingMiddleware(keepingAnswers)
 	switch d.Surface {
 	case Codemode:
