@@ -81,9 +81,11 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		limited, cancel = context.WithTimeout(ctx, method.Timeout)
 	}
 	defer cancel()
+	told, done := h.job.reads.begin(c.Seq, c.Connector+"."+c.Method)
+	defer done()
 	value, err := method.Invoke(connectors.Context{
 		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, // a read needs no idempotency key
-		Caller: h.in.Caller,
+		Caller: h.in.Caller, Progress: told,
 	}, c.Args)
 	if err == nil {
 		return sandbox.Settlement{Value: value}

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // progress is what heartbeats carry.
@@ -18,6 +19,9 @@ type progress struct {
 	Waiting string `json:"waiting,omitempty"`
 	// Call is what the connector last told of the call it makes.
 	Call *connectors.Progress `json:"call,omitempty"`
+	// Reads are those that the pass is making, and Issued how many calls its program has issued.
+	Reads  []signals.RunningCall `json:"reads,omitempty"`
+	Issued int                   `json:"issued,omitempty"`
 }
 
 // Heartbeats come often enough that one may be late, and that a cancelled call learns of it soon. Each costs the server
@@ -37,6 +41,7 @@ type pulse struct {
 	starts atomic.Int64
 	idle   atomic.Bool // it waits for a free sandbox
 	call   atomic.Pointer[connectors.Progress]
+	reads  atomic.Pointer[reads] // of the pass, if it is one
 	done   chan struct{}
 }
 
@@ -79,6 +84,9 @@ func (p *pulse) record() {
 	details := progress{Starts: int(p.starts.Load()), Call: p.call.Load()}
 	if p.idle.Load() {
 		details.Waiting = "for a free sandbox"
+	}
+	if r := p.reads.Load(); r != nil {
+		details.Reads, details.Issued = r.list()
 	}
 	activity.RecordHeartbeat(p.ctx, details)
 }

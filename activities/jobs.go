@@ -30,6 +30,7 @@ type job struct {
 	mu      sync.Mutex
 	pulse   *pulse // of the activity that answers, once that is a regular one
 	waiting bool   // for a free sandbox
+	reads   reads
 	calling sync.Once
 	expiry  *time.Timer // of a job that is left, guarded by jobs
 }
@@ -76,6 +77,7 @@ func (j *job) call() { j.calling.Do(func() { close(j.calls) }) }
 // follow waits for the job as the regular activity that answers with its result.
 func (j *job) follow(ctx context.Context, p *pulse) (signals.PassResult, error) {
 	j.mu.Lock()
+	p.reads.Store(&j.reads)
 	if j.pulse = p; j.waiting {
 		p.waiting(true)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/temporal-codemode/codemode/starter/console"
@@ -31,6 +31,7 @@ type mcpFlags struct {
 	surface string
 	by      string
 	elicit  string
+	console string
 	wait    time.Duration
 	budget  int
 	chars   int
@@ -67,6 +68,8 @@ func (c *cli) mcpVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.elicit, "elicit", string(mcpserver.ElicitAsk),
 		"whether approvals are asked for at clients that can ask a person: ask or never.\n"+
 			"Nobody can tell whether a person answers there, or software")
+	cmd.Flags().StringVar(&f.console, "console", "",
+		"`URL` of the console, where clients that open addresses send people for what they cannot decide there")
 	cmd.Flags().DurationVar(&f.wait, "wait", 55*time.Second,
 		"answer that an execution is still running after this `duration`")
 	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
@@ -96,7 +99,7 @@ func (f mcpFlags) check() error {
 	case f.http == "" && (f.tokens != "" || f.tls[0] != "" || f.sse || f.url != ""):
 		return usagef("--tokens, --tls-cert, --url and --sse are for --http")
 	}
-	return f.checkExposure()
+	return errors.Join(f.checkConsole(), f.checkExposure())
 }
 
 func (f mcpFlags) checkExposure() error {
@@ -125,7 +128,7 @@ func (c *cli) serveMCP(ctx context.Context, f mcpFlags) error {
 	return c.listen(ctx, s, f)
 }
 
-func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, closing func(), err error) {
+func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *mcpserver.Server, closing func(), err error) {
 	if f.wrap != "" {
 		return wrapped(ctx, f)
 	}
@@ -133,7 +136,11 @@ func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, c
 	if err != nil {
 		return nil, nil, err
 	}
-	if s, err = mcpserver.New(ctx, c.mcpOptions(runtime, f)); err != nil {
+	options, err := c.mcpOptions(runtime, f)
+	if err == nil {
+		s, err = mcpserver.New(ctx, options)
+	}
+	if err != nil {
 		closing()
 		return nil, nil, err
 	}
@@ -141,7 +148,7 @@ func (c *cli) mcpServer(ctx context.Context, f mcpFlags) (s *server.MCPServer, c
 }
 
 // wrapped serves one connector of a configuration, with its rules.
-func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error) {
+func wrapped(ctx context.Context, f mcpFlags) (*mcpserver.Server, func(), error) {
 	cfg, err := config.Load(f.config)
 	if err != nil {
 		return nil, nil, usageError{err}
@@ -157,19 +164,19 @@ func wrapped(ctx context.Context, f mcpFlags) (*server.MCPServer, func(), error)
 	connector := cfg.Connectors[at]
 	o := wrap.Options{Executor: options.Executor, Sandbox: options.Sandbox, Modules: options.Modules,
 		Timeout: options.PassTimeout, Rules: connector.Rules}
-	open := func() (*server.MCPServer, func() error, error) { return wrap.MCP(ctx, *connector.MCP, o) }
+	open := func() (*mcp.Server, func() error, error) { return wrap.MCP(ctx, *connector.MCP, o) }
 	if connector.OpenAPI != nil {
 		if len(connector.Rules) > 0 {
 			return nil, nil, usagef("--wrap %s: it has rules under tools, and programs that are offered a wrapped "+
 				"OpenAPI document send requests, which these rules would not meet: use --config alone", f.wrap)
 		}
-		open = func() (*server.MCPServer, func() error, error) { return wrap.OpenAPI(ctx, *connector.OpenAPI, o) }
+		open = func() (*mcp.Server, func() error, error) { return wrap.OpenAPI(ctx, *connector.OpenAPI, o) }
 	}
 	s, closing, err := open()
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, func() { _ = closing() }, nil
+	return mcpserver.Plain(s), func() { _ = closing() }, nil
 }
 
 // mcpRuntime is where programs run: on Temporal, or here.
@@ -199,17 +206,22 @@ func (c *cli) mcpRuntime(ctx context.Context, f mcpFlags) (runtime mcpserver.Run
 	return once, func() { _ = once.Close() }, nil
 }
 
-func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) mcpserver.Options {
+func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) (mcpserver.Options, error) {
+	secret, err := f.secret()
+	if err != nil {
+		return mcpserver.Options{}, usageError{err}
+	}
 	return mcpserver.Options{
 		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars,
 		CallLimit: f.limit, By: f.by, Elicit: mcpserver.Elicit(f.elicit),
 		HowToDecide: func(id string) string {
 			return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id))
 		},
-	}
+		Secret: secret, Console: f.page(c.runtime),
+	}, nil
 }
 
-func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error {
+func (c *cli) listen(ctx context.Context, s *mcpserver.Server, f mcpFlags) error {
 	o, err := f.httpOptions()
 	if err != nil {
 		return usageError{err}
@@ -225,7 +237,10 @@ func (c *cli) listen(ctx context.Context, s *server.MCPServer, f mcpFlags) error
 	}
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10}
-	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // streams are never idle: executions go on without them
+	defer context.AfterFunc(ctx, func() {
+		_ = handler.Close() // first, since to hang up is how clients cancel
+		_ = web.Close()     // streams are never idle: executions go on without them
+	})()
 	fmt.Fprintf(c.err, "serving MCP at %s\n", f.entry(o, listener.Addr()))
 	if f.tls[0] != "" {
 		err = web.ServeTLS(listener, f.tls[0], f.tls[1])

@@ -174,8 +174,8 @@ func (c *apiCatalogue) nameOperations() {
 func (op *apiOperation) String() string { return op.verb + " " + op.path }
 
 func (op *apiOperation) naturalName() string {
-	if op.id != "" {
-		return connectors.SanitizeToolName(op.id)
+	if op.id != "" { // a slash separates words, as in issues/list-for-repo
+		return connectors.SanitizeToolName(strings.ReplaceAll(op.id, "/", "_"))
 	}
 	return connectors.SanitizeToolName(strings.ToLower(op.verb) + "_" + op.path)
 }

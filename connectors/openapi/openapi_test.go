@@ -222,6 +222,7 @@ func TestOpenAPINames(t *testing.T) {
 	data := apiOf(`"paths":{
 		"/a":{"get":{"operationId":"x"},"put":{"operationId":"x_2"},"post":{"operationId":"x"},"delete":{"operationId":"then"},"head":{"operationId":""},"options":{"operationId":"class"},"trace":{}},
 		"/b":{"patch":{"operationId":"spec"},"get":{"operationId":"日本"},"post":{"operationId":"日"}},
+		"/c":{"get":{"operationId":"issues/list-for-repo"}},
 		"x-ext":{"get":{}},
 		"/broken":{"get":[]},
 		"/worse":7,
@@ -229,7 +230,8 @@ func TestOpenAPINames(t *testing.T) {
 	c := New("api", Options{Data: data})
 	set := connectorstest.NewSet(t, nil, c)
 	require.NoError(t, set.Err("api"))
-	assert.Equal(t, []string{"x", "x_2", "x_3", "then_2", "class_", "head_a", "_", "__2", "spec_2"},
+	assert.Equal(t, []string{"x", "x_2", "x_3", "then_2", "class_", "head_a", "_", "__2", "spec_2",
+		"issues_list_for_repo"},
 		connectorstest.MethodNames(set, "api"))
 	assert.Equal(t, []string{
 		`OpenAPI connector "api": GET /broken is left out: it is not an object`,

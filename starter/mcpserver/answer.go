@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/internal/truncate"
 	"github.com/temporal-codemode/codemode/signals"
@@ -39,7 +39,7 @@ func (d *door) answer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if err != nil {
 		return failed("the outcome of %s cannot be written as JSON: %s", out.ExecutionID, err)
 	}
-	result := mcp.NewToolResultStructured(out, string(text))
+	result := structured(out, string(text))
 	result.IsError = out.Status == signals.Failed || out.Status == signals.Rejected
 	return result
 }

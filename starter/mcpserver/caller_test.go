@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/server"
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode"
@@ -49,8 +48,8 @@ func TestExecutionsSayWhoStartedThem(t *testing.T) {
 			defer func() { require.NoError(t, h.Close()); web.CloseClientConnections() }()
 			header := map[string]string{"Authorization": "Bearer " + c.token}
 			for range 2 {
-				delete(header, server.HeaderKeySessionID)
-				header[server.HeaderKeySessionID] = begin(t, web.URL+"/mcp", header)
+				delete(header, sessionHeader)
+				header[sessionHeader] = begin(t, web.URL+"/mcp", header)
 				for range 2 {
 					answer, text := send(t, "POST", web.URL+"/mcp", program, asJSONRequest(header))
 					require.Equal(t, 200, answer.StatusCode, text)
@@ -59,7 +58,7 @@ func TestExecutionsSayWhoStartedThem(t *testing.T) {
 			require.Len(t, runtime.callers, 4)
 			for _, caller := range runtime.callers {
 				require.NotEmpty(t, caller.Conversation)
-				require.NotContains(t, caller.Conversation, header[server.HeaderKeySessionID],
+				require.NotContains(t, caller.Conversation, header[sessionHeader],
 					"who knows the id of a session could take part in it")
 				caller.Conversation = ""
 				require.Equal(t, c.want, caller)

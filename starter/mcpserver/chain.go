@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -72,7 +72,7 @@ func block(v any) *mcp.CallToolResult {
 	if err != nil {
 		return failed("the answer cannot be written as JSON: %s", err)
 	}
-	return mcp.NewToolResultText(string(text))
+	return said(string(text))
 }
 
 func encoded(v any) int {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
@@ -21,30 +21,39 @@ const laterText = "\n\n## Outcomes\n\nThe answer names the execution. While its 
 	"this tool " +
 	"again with {\"executionId\"} instead of code, never with the same code: that would do everything twice."
 
-func codemodeTool() mcp.Tool {
-	t := mcp.NewToolWithRawSchema(signals.ToolName, "Runs a program that calls tools."+laterText,
-		json.RawMessage(inputSchema))
-	t.Annotations = mcp.ToolAnnotation{Title: "Code Mode", ReadOnlyHint: mcp.ToBoolPtr(false),
-		DestructiveHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(true)}
-	return t
+func codemodeTool() *mcp.Tool {
+	yes := true
+	return &mcp.Tool{Name: signals.ToolName, Description: "Runs a program that calls tools." + laterText,
+		InputSchema: json.RawMessage(inputSchema),
+		Annotations: &mcp.ToolAnnotations{Title: "Code Mode", DestructiveHint: &yes, OpenWorldHint: &yes}}
 }
 
-// describe gives the tool the text of the runtime's present connectors, if a worker can tell.
-func (d *door) describe(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
+// describing gives the tool the text of the runtime's present connectors, if a worker can tell.
+func (d *door) describing(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		if list, ok := result.(*mcp.ListToolsResult); ok && err == nil {
+			d.describe(ctx, list)
+		}
+		return result, err
+	}
+}
+
+func (d *door) describe(ctx context.Context, list *mcp.ListToolsResult) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tool, err := d.Runtime.Tool(ctx, d.Tool)
 	if err != nil {
-		return tools // a call will say why nothing works
+		return // a call will say why nothing works
 	}
-	list := append([]mcp.Tool(nil), tools...)
-	for i := range list {
-		list[i].Description = tool.Description + laterText
+	for i, t := range list.Tools {
+		described := *t
+		described.Description = tool.Description + laterText
+		list.Tools[i] = &described
 	}
-	return list
 }
 
-func (d *door) runProgram(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (d *door) runProgram(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct {
 		Code        *string `json:"code"`
 		ExecutionID string  `json:"executionId"`
@@ -55,19 +64,15 @@ func (d *door) runProgram(ctx context.Context, request mcp.CallToolRequest) (*mc
 	}
 	s := d.session(ctx, request)
 	if in.Code == nil {
-		return d.answer(s.outcome(ctx, in.ExecutionID)), nil
+		return s.look(ctx, in.ExecutionID, d.answer)
 	}
-	return d.answer(s.execute(ctx, *in.Code, codemode.ExecuteOptions{})), nil
+	return s.run(ctx, *in.Code, codemode.ExecuteOptions{}, d.answer)
 }
 
 // arguments are a request's as they were sent.
-func arguments(request mcp.CallToolRequest) json.RawMessage {
-	if len(request.Params.RawArguments) > 0 {
-		return request.Params.RawArguments
+func arguments(request *mcp.CallToolRequest) json.RawMessage {
+	if args := request.Params.Arguments; len(args) > 0 && string(args) != "null" {
+		return args
 	}
-	text, err := json.Marshal(request.Params.Arguments)
-	if err != nil || string(text) == "null" {
-		return json.RawMessage("{}")
-	}
-	return text
+	return json.RawMessage("{}")
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/internal/truncate"
@@ -22,15 +22,16 @@ func (d *door) addMethods(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the methods of the runtime: %w", err)
 	}
-	d.mcp.AddTool(mcp.NewToolWithRawSchema(outcomeTool,
-		"Gives the outcome of an earlier call that was still running or waited for a person.",
-		json.RawMessage(`{"type":"object","properties":{"executionId":{"type":"string"}},"required":["executionId"],"additionalProperties":false}`)), d.laterOutcome)
+	d.mcp.AddTool(&mcp.Tool{Name: outcomeTool,
+		Description: "Gives the outcome of an earlier call that was still running or waited for a person.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"executionId":{"type":"string"}},` +
+			`"required":["executionId"],"additionalProperties":false}`)}, d.laterOutcome)
 	taken := map[string]bool{outcomeTool: true}
 	for _, m := range methods {
 		name := toolName(m, taken)
 		d.mcp.AddTool(methodTool(name, m),
-			func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return d.callMethod(ctx, request, m), nil
+			func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return d.callMethod(ctx, request, m)
 			})
 	}
 	return nil
@@ -51,17 +52,15 @@ func toolName(m signals.Method, taken map[string]bool) string {
 	return name
 }
 
-func methodTool(name string, m signals.Method) mcp.Tool {
+func methodTool(name string, m signals.Method) *mcp.Tool {
 	description := m.Description
 	if m.RequiresApproval {
 		description += "\n\nNeeds a person's approval: the call waits for it."
 	}
-	tool := mcp.NewToolWithRawSchema(name, description, toolSchema(m.InputSchema))
-	tool.Annotations = mcp.ToolAnnotation{
-		ReadOnlyHint: mcp.ToBoolPtr(m.Class == signals.Read), IdempotentHint: mcp.ToBoolPtr(m.Class != signals.Write),
-		DestructiveHint: mcp.ToBoolPtr(m.Class != signals.Read),
-	}
-	return tool
+	writes := m.Class != signals.Read
+	return &mcp.Tool{Name: name, Description: description, InputSchema: toolSchema(m.InputSchema),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !writes, IdempotentHint: m.Class != signals.Write,
+			DestructiveHint: &writes}}
 }
 
 // takesObject reports whether a method's argument is an object, as that of every MCP tool is. What a method takes
@@ -93,14 +92,15 @@ func toolSchema(schema json.RawMessage) json.RawMessage {
 }
 
 // callMethod runs a program of one call.
-func (d *door) callMethod(ctx context.Context, request mcp.CallToolRequest, m signals.Method) *mcp.CallToolResult {
+func (d *door) callMethod(ctx context.Context, request *mcp.CallToolRequest, m signals.Method) (*mcp.CallToolResult,
+	error) {
 	args := arguments(request)
 	if !takesObject(m.InputSchema) {
 		var wrapped struct {
 			Input json.RawMessage `json:"input"`
 		}
 		if err := json.Unmarshal(args, &wrapped); err != nil {
-			return failed("the arguments are no object")
+			return failed("the arguments are no object"), nil
 		}
 		args = wrapped.Input
 	}
@@ -108,8 +108,7 @@ func (d *door) callMethod(ctx context.Context, request mcp.CallToolRequest, m si
 	// parsed there: as a literal, the key __proto__ would mean something else
 	literal, _ := signals.Marshal(string(args))
 	code := fmt.Sprintf("return await %s(JSON.parse(%s))", path, literal)
-	out, err := d.session(ctx, request).execute(ctx, code, codemode.ExecuteOptions{Purpose: path})
-	return d.plainAnswer(out, err)
+	return d.session(ctx, request).run(ctx, code, codemode.ExecuteOptions{Purpose: path}, d.plainAnswer)
 }
 
 // plainAnswer is what the method gave, or the outcome where it gave nothing.
@@ -126,9 +125,15 @@ func (d *door) plainAnswer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if json.Unmarshal(text, &plainText) != nil {
 		plainText = string(text)
 	}
-	return mcp.NewToolResultStructured(map[string]any{"result": value, "executionId": out.ExecutionID}, plainText)
+	return structured(map[string]any{"result": value, "executionId": out.ExecutionID}, plainText)
 }
 
-func (d *door) laterOutcome(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return d.plainAnswer(d.session(ctx, request).outcome(ctx, request.GetString("executionId", ""))), nil
+func (d *door) laterOutcome(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct {
+		ExecutionID string `json:"executionId"`
+	}
+	if err := json.Unmarshal(arguments(request), &in); err != nil {
+		return failed("give executionId, a string"), nil
+	}
+	return d.session(ctx, request).look(ctx, in.ExecutionID, d.plainAnswer)
 }

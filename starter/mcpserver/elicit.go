@@ -1,120 +1,94 @@
 package mcpserver
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// decided asks the person at the client about pending calls, one after the other, until the execution goes on to an
-// outcome that no decision here changes.
-func (s *session) decided(ctx context.Context, out signals.Outcome, err error) (signals.Outcome, error) {
-	for err == nil && s.canAsk && out.Status == signals.Paused && len(out.Pending) > 0 && ctx.Err() == nil {
-		var done bool
-		if out, done, err = s.ask(ctx, out); done {
-			break
+// elicit puts the questions of a round to the person at a client that servers still ask themselves, one after the
+// other. A decision that comes in elsewhere meanwhile ends the round. A client that cannot ask after all leaves the
+// rest undecided: the outcome says how else to decide.
+func (s *session) elicit(ctx context.Context, r round) answers {
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	defer s.report.during(ctx, "execution "+r.id+" waits for a person to decide", nothingNew)()
+	elsewhere := make(chan signals.Outcome, 1)
+	go s.watch(asking, r, elsewhere)
+	given := answers{}
+	for _, c := range r.calls {
+		question := r.question(c.Key)
+		reply := make(chan *mcp.ElicitResult, 1)
+		go func() { reply <- s.put(asking, question) }()
+		select {
+		case <-elsewhere:
+			return given
+		case <-ctx.Done():
+			return given
+		case a := <-reply:
+			if a == nil {
+				s.left[c.Key] = true
+				continue
+			}
+			given[c.Key] = a
 		}
 	}
-	return out, err
+	return given
 }
 
-// ask puts one pending call to the person and does as told. It is done when nothing was decided. A decision that comes
-// in elsewhere meanwhile ends the question.
-func (s *session) ask(ctx context.Context, out signals.Outcome) (next signals.Outcome, done bool, err error) {
-	action := out.Pending[0]
-	f := newForm(action, s.schemaOf(ctx, action), s.HowToDecide(out.ExecutionID))
-	type reply struct {
-		*mcp.ElicitationResult
-		err error
+// question is what is asked under a key.
+func (r round) question(key string) *mcp.ElicitParams {
+	if key == r.pageKey {
+		page := *r.page
+		page.ElicitationID = key
+		return &page
 	}
-	asking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer s.report(ctx, fmt.Sprintf("execution %s waits for a person to decide about %s.%s", out.ExecutionID,
-		action.Connector, action.Method))()
-	replies, elsewhere := make(chan reply, 1), make(chan signals.Outcome, 1)
-	go func() {
-		r, err := s.mcp.RequestElicitation(asking, f.request())
-		replies <- reply{r, err}
-	}()
-	go func() {
-		durable, ok := s.Runtime.(Durable)
-		if !ok {
-			return
+	for _, f := range r.forms {
+		if f.key == key {
+			return f.request()
 		}
-		if o, err := durable.Wait(asking, out.ExecutionID, out.Pass); err == nil {
-			elsewhere <- o
-		}
-	}()
-	select {
-	case o := <-elsewhere:
-		return o, false, nil
-	case <-ctx.Done():
-		return out, true, nil
-	case r := <-replies:
-		if r.err != nil {
-			return out, true, nil // the client could not ask after all: the outcome says how else to decide
-		}
-		return s.act(ctx, out, f, r.ElicitationResult)
+	}
+	return nil
+}
+
+// watch tells when something was decided elsewhere.
+func (s *session) watch(ctx context.Context, r round, elsewhere chan<- signals.Outcome) {
+	durable, ok := s.Runtime.(Durable)
+	if !ok {
+		return
+	}
+	if out, err := durable.Wait(ctx, r.id, r.pass); err == nil {
+		elsewhere <- out
 	}
 }
 
-func (s *session) act(ctx context.Context, out signals.Outcome, f *form, r *mcp.ElicitationResult) (signals.Outcome,
-	bool, error) {
-	chosen, err := f.read(r)
-	durable, lasts := s.Runtime.(Durable)
+// put asks one question; nil is no answer.
+func (s *session) put(ctx context.Context, question *mcp.ElicitParams) *mcp.ElicitResult {
+	var raw *mcp.ElicitResult
+	answer, err := s.request.Session.Elicit(context.WithValue(ctx, rawKey{}, &raw), question)
 	switch {
-	case !lasts: // nothing of it can be pending
-		return out, true, nil
+	case raw != nil: // as it came: what is wrong with it is told to the person, who is asked again
+		return raw
 	case err != nil:
-		f.action.Refused = err.Error()
-		out.Pending[0] = f.action
-		return out, false, nil // ask again and say why
-	case chosen.decision == approve:
-		next, err := s.await(ctx, out.ExecutionID, func(ctx context.Context) (signals.Outcome, error) {
-			return durable.Approve(ctx, out.ExecutionID, signals.Approve{
-				Seqs: []int{f.action.Seq}, ArgsDigest: f.action.ArgsDigest, Args: chosen.args, Note: chosen.note,
-				By: s.by(),
-			})
-		})
-		// it did not apply: somebody else was faster
-		if err == nil && next.Status == signals.Failed && len(next.Calls) == 0 {
-			next, err = s.latest(ctx, out.ExecutionID)
-		}
-		return next, false, err
-	case chosen.decision == reject:
-		_, err := durable.Reject(ctx, out.ExecutionID,
-			signals.Reject{Seq: &f.action.Seq, Reason: chosen.note, By: s.by()})
-		if err != nil {
-			return out, true, err
-		}
-		next, err := s.latest(ctx, out.ExecutionID)
-		return next, false, err
+		return nil
 	}
-	return out, true, nil
+	return answer
 }
 
-// by is the claim that a decision carries: at the client of whom it was taken. The client answers for the person; no
-// door has authenticated anybody, even where the client came with a token.
-func (s *session) by() string {
-	name := cmp.Or(s.owner, s.By)
-	switch {
-	case name != "" && s.client != "":
-		return name + " (at " + s.client + ")"
-	case s.client != "":
-		return "the user of " + s.client
-	}
-	return name
-}
+// rawKey is where an answer is left before it is checked.
+type rawKey struct{}
 
-func (s *session) schemaOf(ctx context.Context, a signals.PendingAction) json.RawMessage {
-	m, err := s.Runtime.Method(ctx, a.Connector, a.Method)
-	if err != nil {
-		return nil // the worker that makes the call checks what a person writes, in any case
+// keepingAnswers keeps what clients answer to questions.
+func keepingAnswers(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		if kept, ok := ctx.Value(rawKey{}).(**mcp.ElicitResult); ok {
+			if answer, ok := result.(*mcp.ElicitResult); ok && err == nil {
+				*kept = answer
+			}
+		}
+		return result, err
 	}
-	return m.InputSchema
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/internal/rawjson"
 	"github.com/temporal-codemode/codemode/internal/schema"
@@ -38,6 +38,8 @@ type form struct {
 	why string
 	// how tells how to decide elsewhere.
 	how string
+	// secret keeps the arguments out of the message.
+	secret bool
 }
 
 // Bounds on what is offered for editing; the console and the command line edit anything. Arguments that are longer than
@@ -49,7 +51,8 @@ const (
 
 func newForm(action signals.PendingAction, input json.RawMessage, how string) *form {
 	f := &form{action: action, fields: map[string]json.RawMessage{}, schema: map[string]schema.Schema{}, how: how}
-	if f.why = whyElsewhere(action); f.why != "" {
+	f.secret = hasSecret(action, schema.Read(input))
+	if f.why = f.whyElsewhere(); f.why != "" {
 		return f
 	}
 	for _, p := range schema.Read(input).Properties() { // without a schema any value may be written
@@ -68,10 +71,18 @@ func newForm(action signals.PendingAction, input json.RawMessage, how string) *f
 }
 
 // whyElsewhere tells why a call cannot be approved at the client.
-func whyElsewhere(action signals.PendingAction) string {
+func (f *form) whyElsewhere() string {
+	action := f.action
 	switch {
+	case f.secret:
+		return "One of its arguments is a secret, which a client must not be shown, so it cannot be approved here"
 	case action.Omitted || len(signals.Visible(string(action.Current()))) > maxShown:
 		return "Its arguments are too large to be shown here whole, so it cannot be approved here"
+	case action.Reason == signals.ReasonUnknown:
+		return "It was interrupted while it ran, and nobody here can tell whether it took effect, so it cannot be " +
+			"approved here"
+	case action.Resolution == signals.ByClient:
+		return "It waits for a result and not for an approval, so it cannot be approved here"
 	case action.ApprovalsNeeded > 1:
 		return fmt.Sprintf("It needs the approval of %d people, and here nobody can tell who answers, so it cannot be "+
 			"approved here", action.ApprovalsNeeded)
@@ -79,13 +90,21 @@ func whyElsewhere(action signals.PendingAction) string {
 	return ""
 }
 
+// hasSecret reports whether an argument is one that a schema marks as nobody's to read.
+func hasSecret(action signals.PendingAction, input schema.Schema) bool {
+	var args map[string]json.RawMessage
+	_ = json.Unmarshal(action.Current(), &args) // what is no object has no members that could be marked
+	return slices.ContainsFunc(input.Properties(), func(p rawjson.Entry) bool {
+		_, given := args[p.Key]
+		s := schema.Read(p.Value)
+		return given && (s.Text("format") == "password" || string(s.Get("writeOnly")) == "true")
+	})
+}
+
 func plainly(text string) bool { return signals.Visible(text) == text }
 
-func (f *form) request() mcp.ElicitationRequest {
-	return mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)},
-		Params:  mcp.ElicitationParams{Message: f.message(), RequestedSchema: f.requested()},
-	}
+func (f *form) request() *mcp.ElicitParams {
+	return &mcp.ElicitParams{Mode: "form", Message: f.message(), RequestedSchema: f.requested()}
 }
 
 // requested is written by hand, since clients show the fields in this order.
@@ -122,7 +141,7 @@ func (f *form) message() string {
 	text := fmt.Sprintf("A program asks to call %s.%s", f.action.Connector, f.action.Method)
 	args := string(f.action.Current())
 	switch shown := signals.Visible(args); {
-	case args == "":
+	case args == "" || f.secret:
 	case len(shown) > maxShown:
 		text += fmt.Sprintf(" with %d bytes of arguments, of which these are the first: %s", len(args),
 			signals.Cut(shown, maxShown/4))
@@ -190,6 +209,12 @@ func asJSON(field map[string]any, name string, value json.RawMessage) map[string
 	return field
 }
 
+// What a person did with a question; anything else decided nothing.
+const (
+	accepted = "accept"
+	declined = "decline"
+)
+
 type choice struct {
 	decision string
 	args     json.RawMessage // edited; nil as they are
@@ -197,11 +222,11 @@ type choice struct {
 }
 
 // read takes a person's answer. Declining is a no; cancelling decides nothing.
-func (f *form) read(r *mcp.ElicitationResult) (choice, error) {
+func (f *form) read(r *mcp.ElicitResult) (choice, error) {
 	switch r.Action {
-	case mcp.ElicitationResponseActionDecline:
+	case declined:
 		return choice{decision: reject, note: "declined"}, nil
-	case mcp.ElicitationResponseActionAccept:
+	case accepted:
 	default:
 		return choice{}, nil
 	}

@@ -9,10 +9,11 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/starter/guard"
 )
@@ -45,11 +46,15 @@ type HTTPOptions struct {
 type HTTP struct {
 	HTTPOptions
 	mux      *http.ServeMux
+	server   *Server
 	sessions *sessions
+	arrivals *arrivals
+	streams  sync.Map // of the older transport, by the ids of their sessions
 	origins  *http.CrossOriginProtection
 	bodies   chan struct{} // a place for each request that is being read
 	calls    chan struct{} // and for each call of a tool that is being answered
-	stream   *server.StreamableHTTPServer
+	life     context.Context
+	end      context.CancelFunc
 }
 
 // Bounds of what callers may take.
@@ -63,11 +68,11 @@ const (
 )
 
 // NewHTTP makes the handler of a server.
-func NewHTTP(s *server.MCPServer, o HTTPOptions) (*HTTP, error) {
+func NewHTTP(s *Server, o HTTPOptions) (*HTTP, error) {
 	if o.Authenticate == nil && o.Key == "" {
 		return nil, errors.New("MCP over HTTP needs to know who may come in: give tokens or a key")
 	}
-	h := &HTTP{HTTPOptions: o, mux: http.NewServeMux(), sessions: newSessions(),
+	h := &HTTP{HTTPOptions: o, mux: http.NewServeMux(), server: s, sessions: newSessions(), arrivals: &arrivals{},
 		origins: http.NewCrossOriginProtection(), bodies: make(chan struct{}, maxBodies),
 		calls: make(chan struct{}, maxCalls)}
 	if o.Site.Base != nil {
@@ -75,21 +80,110 @@ func NewHTTP(s *server.MCPServer, o HTTPOptions) (*HTTP, error) {
 			return nil, err
 		}
 	}
-	h.stream = server.NewStreamableHTTPServer(s, server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)),
-		server.WithSessionIdManagerResolver(h.sessions), server.WithSessionIdleTTL(sessionIdle),
-		server.WithDisableLocalhostProtection(true)) // the guard looks at the name, and knows ours
-	h.mux.Handle("/mcp", h.stream)
+	h.life, h.end = context.WithCancel(context.Background())
+	h.sessions.closed = h.closeSession
+	serving(s.Server)
+	h.mux.Handle("/mcp", h.streamable())
 	if o.SSE {
-		sse := server.NewSSEServer(s, server.WithSessionIDGenerator(h.sessions.generate),
-			server.WithAppendQueryToMessageEndpoint(), server.WithSSEDisableLocalhostProtection(true))
-		h.mux.Handle("GET /sse", closing(h.sessions, sse.SSEHandler()))
-		h.mux.Handle("POST /message", sse.MessageHandler())
+		h.mux.HandleFunc("GET /sse", h.openStream)
+		h.mux.HandleFunc("POST /message", h.message)
 	}
 	return h, nil
 }
 
-// Close ends the open streams.
-func (h *HTTP) Close() error { return h.stream.Shutdown(context.Background()) }
+// streamable serves both eras at one address: requests of today's revision stand for themselves, older ones belong to
+// sessions.
+func (h *HTTP) streamable() http.Handler {
+	server := func(*http.Request) *mcp.Server { return h.server.Server }
+	options := mcp.StreamableHTTPOptions{Logger: slog.New(slog.DiscardHandler), MaxRequestBodyBytes: 2 * maxBody,
+		DisableLocalhostProtection: true} // the guard looks at the name, and knows ours
+	older := options
+	older.SessionTimeout = sessionIdle
+	sessions := mcp.NewStreamableHTTPHandler(server, &older)
+	options.Stateless, options.PropagateRequestCancellation = true, true
+	today := mcp.NewStreamableHTTPHandler(server, &options)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := caller(r.Context())
+		defer h.arrivals.add(r, who)()
+		if r.Header.Get("Accept") == "" { // who says nothing takes anything
+			r.Header.Set("Accept", "application/json, text/event-stream")
+		}
+		at := &place{life: h.life, arrivals: h.arrivals}
+		if request, p := h.listeningTo(r); p != nil {
+			h.listen(w, r, request, p)
+			return
+		}
+		if ofToday(r) {
+			today.ServeHTTP(w, r.WithContext(at.in(r.Context())))
+			return
+		}
+		at.ties = true
+		if r.Method == http.MethodDelete { // the library lets what is being answered end first
+			h.arrivals.endAll(r.Header.Get(sessionHeader))
+		}
+		if r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" {
+			w = &beginning{ResponseWriter: w, began: func(id string) { h.sessions.add(id, who) }}
+		}
+		sessions.ServeHTTP(w, r.WithContext(at.in(r.Context())))
+	})
+}
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+)
+
+// messageKey is where a request's message is, which is read once.
+type messageKey struct{}
+
+// message is what the door looks at in a message.
+type message struct {
+	Method string `json:"method"`
+	Params struct {
+		Meta struct {
+			Version string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	} `json:"params"`
+	raw []byte
+}
+
+// listeningTo reads a request to be told of tasks; nil where it is another, or there are none.
+func (h *HTTP) listeningTo(r *http.Request) (*jsonrpc.Request, *listening) {
+	m, _ := r.Context().Value(messageKey{}).(message)
+	if h.server.tasks == nil || m.Method != listenMethod {
+		return nil, nil
+	}
+	decoded, err := jsonrpc.DecodeMessage(m.raw)
+	if err != nil {
+		return nil, nil
+	}
+	return listeningTo(decoded)
+}
+
+// ofToday reports whether a request says, in its header or in its message, that it needs no session.
+func ofToday(r *http.Request) bool {
+	m, _ := r.Context().Value(messageKey{}).(message)
+	return r.Header.Get(versionHeader) >= stateless || m.Params.Meta.Version >= stateless
+}
+
+// Close ends what is being answered, which cancels no execution, and the open streams.
+func (h *HTTP) Close() error {
+	h.end()
+	for s := range h.server.Sessions() {
+		go func() { _ = s.Close() }()
+	}
+	return nil
+}
+
+// closeSession ends a session that nobody may use any more.
+func (h *HTTP) closeSession(id string) {
+	h.arrivals.endAll(id)
+	for s := range h.server.Sessions() {
+		if s.ID() == id {
+			go func() { _ = s.Close() }() // it waits for what is being answered
+		}
+	}
+}
 
 // ServeHTTP lets a request in that comes from no foreign page and whose caller is known, with its body.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -104,19 +198,20 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		ended, ok := h.take(w, r)
+		m, ended, ok := h.take(w, r)
 		if !ok {
 			return
 		}
 		defer ended()
+		ctx = context.WithValue(ctx, messageKey{}, m)
 	}
-	leave, ok := h.sessions.use(r, nameOf(ctx))
+	leave, ok := h.sessions.use(r, caller(ctx))
 	if !ok {
 		http.Error(w, "there is no such session: begin a new one", http.StatusNotFound)
 		return
 	}
 	defer leave()
-	h.mux.ServeHTTP(privateAnswer{w}, r.WithContext(ctx))
+	h.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // enter finds out who calls.
@@ -130,7 +225,7 @@ func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 			http.Error(w, "this token may not run programs: it needs the role runner", http.StatusForbidden)
 			return nil, false
 		}
-		return context.WithValue(r.Context(), callerKey{}, who), true
+		return context.WithValue(r.Context(), callerKey{}, &who), true
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	http.Error(w, "send Authorization: Bearer TOKEN, or use the address with the key that the server printed",
@@ -140,27 +235,25 @@ func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (context.Context, b
 
 // take reads a message, and finds a place for it if it calls a tool: such an answer may wait for programs and people.
 // What a client answers to a question has always a place, since calls wait for it.
-func (h *HTTP) take(w http.ResponseWriter, r *http.Request) (ended func(), ok bool) {
+func (h *HTTP) take(w http.ResponseWriter, r *http.Request) (m message, ended func(), ok bool) {
 	select {
 	case h.bodies <- struct{}{}:
 	case <-r.Context().Done():
-		return nil, false
+		return m, nil, false
 	}
 	body, ok := takeBody(w, r)
+	m.raw = body
 	<-h.bodies
-	var message struct {
-		Method string `json:"method"`
-	}
-	if !ok || json.Unmarshal(body, &message) != nil || message.Method != string(mcp.MethodToolsCall) {
-		return func() {}, ok
+	if !ok || json.Unmarshal(body, &m) != nil || m.Method != "tools/call" {
+		return m, func() {}, ok
 	}
 	select {
 	case h.calls <- struct{}{}:
-		return func() { <-h.calls }, true
+		return m, func() { <-h.calls }, true
 	default:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "too many calls at once: try again", http.StatusServiceUnavailable)
-		return nil, false
+		return m, nil, false
 	}
 }
 
@@ -183,21 +276,4 @@ func takeBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	_ = control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return body, err == nil
-}
-
-type callerKey struct{}
-
-// caller is who was authenticated; nil where everybody may come in who has the key.
-func caller(ctx context.Context) *Caller {
-	if who, ok := ctx.Value(callerKey{}).(Caller); ok {
-		return &who
-	}
-	return nil
-}
-
-func nameOf(ctx context.Context) string {
-	if who := caller(ctx); who != nil {
-		return who.Name
-	}
-	return ""
 }

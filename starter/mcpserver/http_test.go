@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -13,8 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/starter/guard"
@@ -22,15 +22,18 @@ import (
 
 const key = guard.Key("the key of the door, as printed")
 
+func blank() *Server { return Plain(mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil)) }
+
 // served is a server with one tool, and how often that ran, behind the door.
 func served(t *testing.T, o HTTPOptions) (url string, h *HTTP, ran *int) {
 	t.Helper()
 	ran = new(int)
-	s := server.NewMCPServer("x", "1", server.WithElicitation())
-	s.AddTool(mcp.NewTool("write"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		*ran++
-		return mcp.NewToolResultText("written"), nil
-	})
+	s := blank()
+	s.AddTool(&mcp.Tool{Name: "write", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			*ran++
+			return said("written"), nil
+		})
 	h, err := NewHTTP(s, o)
 	require.NoError(t, err)
 	web := httptest.NewServer(h)
@@ -77,7 +80,7 @@ func begin(t *testing.T, address string, header map[string]string) string {
 	t.Helper()
 	answer, text := send(t, "POST", address, hello, asJSONRequest(header))
 	require.Equal(t, 200, answer.StatusCode, text)
-	id := answer.Header.Get(server.HeaderKeySessionID)
+	id := answer.Header.Get(sessionHeader)
 	require.NotEmpty(t, id)
 	return id
 }
@@ -110,14 +113,14 @@ func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 	}
 	require.Zero(t, *ran)
 	own["Origin"], own["Sec-Fetch-Site"] = address, "same-origin"
-	own[server.HeaderKeySessionID] = begin(t, key.In(address+"/mcp"), own)
+	own[sessionHeader] = begin(t, key.In(address+"/mcp"), own)
 	answer, text := send(t, "POST", key.In(address+"/mcp"), write, asJSONRequest(own))
 	require.Equal(t, 200, answer.StatusCode, text)
 	require.Equal(t, 1, *ran)
 }
 
 func TestTheDoorWantsItsKeyOrAToken(t *testing.T) {
-	_, err := NewHTTP(server.NewMCPServer("x", "1"), HTTPOptions{})
+	_, err := NewHTTP(blank(), HTTPOptions{})
 	require.ErrorContains(t, err, "needs to know who may come in")
 	address, _, ran := served(t, HTTPOptions{Key: key, SSE: true})
 	for _, path := range []string{"/mcp", "/sse", "/message", "/mcp?key=", "/mcp?key=guess", "/nothing"} {
@@ -163,18 +166,18 @@ func TestSessionsBelongToTheirCallers(t *testing.T) {
 	require.Equal(t, 401, refused.StatusCode, "a token is no part of an address")
 	id := begin(t, address+"/mcp", ada)
 	for _, method := range []string{"POST", "GET", "DELETE"} {
-		bob[server.HeaderKeySessionID] = id
+		bob[sessionHeader] = id
 		answer, _ := send(t, method, address+"/mcp", write, asJSONRequest(bob))
 		require.Equal(t, 404, answer.StatusCode, method)
 	}
 	const accepted = `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`
 	answer, _ := send(t, "POST", address+"/mcp", accepted, asJSONRequest(bob))
 	require.Equal(t, 404, answer.StatusCode, "an answer to what ada's client is asked")
-	ada[server.HeaderKeySessionID] = id
+	ada[sessionHeader] = id
 	answer, text := send(t, "POST", address+"/mcp", write, asJSONRequest(ada))
 	require.Equal(t, 200, answer.StatusCode, text)
 	require.Equal(t, 1, *ran)
-	ada[server.HeaderKeySessionID] = "made up"
+	ada[sessionHeader] = "made up"
 	answer, _ = send(t, "POST", address+"/mcp", write, asJSONRequest(ada))
 	require.Equal(t, 404, answer.StatusCode)
 
@@ -191,10 +194,10 @@ func TestSessionsBelongToTheirCallers(t *testing.T) {
 		require.True(t, lines.Scan())
 	}
 	endpoint := strings.TrimPrefix(lines.Text(), "data: ")
-	delete(bob, server.HeaderKeySessionID)
+	delete(bob, sessionHeader)
 	answer, _ = send(t, "POST", address+endpoint, hello, asJSONRequest(bob))
 	require.Equal(t, 404, answer.StatusCode)
-	delete(ada, server.HeaderKeySessionID)
+	delete(ada, sessionHeader)
 	answer, _ = send(t, "POST", address+endpoint, hello, asJSONRequest(ada))
 	require.Equal(t, 202, answer.StatusCode)
 	cancel()
@@ -220,21 +223,21 @@ func TestViewersDoNotRun(t *testing.T) {
 
 func TestSessionsAreBounded(t *testing.T) {
 	s := newSessions()
-	first := s.begin("ada")
-	other := s.begin("bob")
+	first := s.begin(&Caller{Name: "ada"})
+	other := s.begin(&Caller{Name: "bob"})
 	for range maxSessions {
-		s.byID[s.begin("ada")].used = time.Now()
+		s.byID[s.begin(&Caller{Name: "ada"})].used = time.Now()
 	}
 	require.NotContains(t, s.byID, first, "the one that was used least recently goes")
 	require.Contains(t, s.byID, other, "and none of others")
 	for n := range 3 * maxAllSessions {
-		s.begin(fmt.Sprint("caller ", n))
+		s.begin(&Caller{Name: fmt.Sprint("caller ", n)})
 	}
 	require.LessOrEqual(t, len(s.byID), maxAllSessions)
 	for _, session := range s.byID {
 		session.used = time.Now().Add(-2 * sessionIdle)
 	}
-	last := s.begin("ada")
+	last := s.begin(&Caller{Name: "ada"})
 	require.Len(t, s.byID, 1, "what nobody uses is forgotten")
 	require.Contains(t, s.byID, last)
 }
@@ -246,7 +249,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	large := strings.Replace(write, `"arguments":{}`, `"arguments":{"x":"`+strings.Repeat("x", maxBody/2)+`"}`, 1)
 	id := begin(t, key.In(address+"/mcp"), nil)
 	answer, _ = send(t, "POST", key.In(address+"/mcp"), large,
-		asJSONRequest(map[string]string{server.HeaderKeySessionID: id}))
+		asJSONRequest(map[string]string{sessionHeader: id}))
 	require.Equal(t, 200, answer.StatusCode)
 	require.Equal(t, 1, *ran)
 }
@@ -254,7 +257,7 @@ func TestBodiesAreBounded(t *testing.T) {
 // However many calls wait, clients can answer what they are asked: calls wait for that.
 func TestCallsAreBoundedAndAnswersAreNot(t *testing.T) {
 	address, h, ran := served(t, HTTPOptions{Key: key})
-	id := asJSONRequest(map[string]string{server.HeaderKeySessionID: begin(t, key.In(address+"/mcp"), nil)})
+	id := asJSONRequest(map[string]string{sessionHeader: begin(t, key.In(address+"/mcp"), nil)})
 	for range maxCalls {
 		h.calls <- struct{}{}
 	}
@@ -298,7 +301,7 @@ func (n noting) Accept() (net.Conn, error) {
 
 // A body has to come in time; the answer, which waits for programs and people, takes what it takes.
 func TestBodiesComeInTime(t *testing.T) {
-	h, err := NewHTTP(server.NewMCPServer("x", "1"), HTTPOptions{Key: key})
+	h, err := NewHTTP(blank(), HTTPOptions{Key: key})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, h.Close()) }()
 	web := httptest.NewUnstartedServer(h)

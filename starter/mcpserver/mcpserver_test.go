@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/signals"
@@ -17,8 +17,8 @@ func action(args string) signals.PendingAction {
 		ArgsDigest: "d"}
 }
 
-func answered(content map[string]any) *mcp.ElicitationResult {
-	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: content}}
+func answered(content map[string]any) *mcp.ElicitResult {
+	return &mcp.ElicitResult{Action: accepted, Content: content}
 }
 
 func TestFormShowsWhatCanBeEdited(t *testing.T) {
@@ -73,7 +73,7 @@ func TestFormReadsDecisions(t *testing.T) {
 			require.Equal(t, string(c.want.args), string(got.args))
 		})
 	}
-	got, err := f.read(&mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}})
+	got, err := f.read(&mcp.ElicitResult{Action: "cancel"})
 	require.NoError(t, err)
 	require.Empty(t, got.decision)
 }
@@ -133,6 +133,30 @@ func TestFormOffersApprovalOnlyOfWhatItShows(t *testing.T) {
 	}
 }
 
+// A secret is neither shown nor asked for at a client, and what is not shown is not approved.
+func TestFormShowsNoSecrets(t *testing.T) {
+	a := action(`{"user":"ada","key":"hunter2"}`)
+	for _, mark := range []string{`"format":"password"`, `"writeOnly":true`} {
+		input := json.RawMessage(`{"properties":{"user":{},"key":{"type":"string",` + mark + `}}}`)
+		f := newForm(a, input, "in the console")
+		shown := f.message() + string(f.requested())
+		require.NotContains(t, shown, "hunter2")
+		require.NotContains(t, string(f.requested()), `"approve"`)
+		require.Contains(t, shown, "is a secret")
+	}
+	f := newForm(action(`{"user":"ada"}`), json.RawMessage(`{"properties":{"key":{"writeOnly":true}}}`), "")
+	require.Contains(t, string(f.requested()), `"approve"`, "it is not given")
+}
+
+// What waits for other decisions than these is decided where those can be taken.
+func TestFormOffersOnlyWhatApplies(t *testing.T) {
+	unknown, given := action(`{}`), action(`{}`)
+	unknown.Reason, given.Resolution = signals.ReasonUnknown, signals.ByClient
+	for _, a := range []signals.PendingAction{unknown, given} {
+		require.NotContains(t, string(newForm(a, nil, "").requested()), `"approve"`)
+	}
+}
+
 // What hides or reorders text is shown as what it is, and is in no field that could show it otherwise.
 func TestFormHidesNothing(t *testing.T) {
 	a := action("{\"to\":\"ada\u202emoc.live\u200b\",\"x\u2066y\":1,\"n\":{\"k\":\"\u00ad\"},\"ok\":\"é\"," +
@@ -152,8 +176,8 @@ func TestFormHidesNothing(t *testing.T) {
 // What is answered at a client is the client's answer, whoever's token it came with.
 func TestClientsAnswerForThemselves(t *testing.T) {
 	d := &door{Options: Options{By: "ada"}.withDefaults()}
-	require.Equal(t, "ada (at desk)", (&session{door: d, client: "desk"}).by())
-	require.Equal(t, "lovelace (at desk)", (&session{door: d, client: "desk", owner: "lovelace"}).by())
+	require.Equal(t, "ada (at desk)", (&session{door: d, client: client{name: "desk"}}).by())
+	require.Equal(t, "lovelace (at desk)", (&session{door: d, client: client{name: "desk"}, who: &Caller{Name: "lovelace"}}).by())
 	require.Equal(t, "ada", (&session{door: d}).by())
 }
 
@@ -171,7 +195,7 @@ func TestOutcomeTextsFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := d.answer(out, nil)
-			text := a.Content[0].(mcp.TextContent).Text
+			text := a.Content[0].(*mcp.TextContent).Text
 			require.True(t, json.Valid([]byte(text)))
 			require.Less(t, len(text), 500*4+700)
 			require.NotContains(t, text, `"calls"`)
@@ -190,7 +214,7 @@ func FuzzChainAnswersFit(f *testing.F) {
 		logs := []string{line, "[warn] " + line}
 		for _, a := range []*mcp.CallToolResult{c.success(signals.Outcome{Result: json.RawMessage(value), Logs: logs}),
 			c.failure(line, logs)} {
-			text := a.Content[0].(mcp.TextContent).Text
+			text := a.Content[0].(*mcp.TextContent).Text
 			if !json.Valid([]byte(text)) || len(text) > chars+200 {
 				t.Fatalf("%d characters of %d: %s", len(text), chars, text)
 			}
@@ -200,7 +224,7 @@ func FuzzChainAnswersFit(f *testing.F) {
 
 func TestLongFailureFits(t *testing.T) {
 	text := chain{limit: 5, chars: 1000}.failure(strings.Repeat("\n\"", 5000),
-		[]string{strings.Repeat("\x01", 5000)}).Content[0].(mcp.TextContent).Text
+		[]string{strings.Repeat("\x01", 5000)}).Content[0].(*mcp.TextContent).Text
 	require.LessOrEqual(t, len(text), 1000)
 	require.True(t, json.Valid([]byte(text)))
 }

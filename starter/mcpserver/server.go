@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/internal/version"
@@ -51,8 +51,11 @@ type Runtime interface {
 type Durable interface {
 	Runtime
 	Wait(ctx context.Context, id string, after int) (signals.Outcome, error)
-	Approve(ctx context.Context, id string, a signals.Approve) (signals.Outcome, error)
-	Reject(ctx context.Context, id string, r signals.Reject) (bool, error)
+	Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error)
+	Pending(ctx context.Context, id string) ([]signals.PendingAction, error)
+	Standing(ctx context.Context, id string) (codemode.Standing, error)
+	Progress(ctx context.Context, id string) (codemode.Progress, error)
+	RequestCancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 	Cancel(ctx context.Context, id string, by signals.Cancellation) (bool, error)
 }
 
@@ -78,6 +81,12 @@ type Options struct {
 	By string
 	// HowToDecide tells a model, for an execution, how a person decides; empty says that the approval inbox does.
 	HowToDecide func(executionID string) string
+	// Console is the page of an execution in the console. Clients that open addresses for people are sent there with
+	// what cannot be decided at the client; nil sends nobody.
+	Console func(executionID string) string
+	// Secret seals what clients carry between a question and its answer: doors that share it take each other's answers.
+	// Empty is one of this process alone.
+	Secret []byte
 }
 
 func (o Options) withDefaults() Options {
@@ -95,29 +104,54 @@ func (o Options) withDefaults() Options {
 // door is a server with what its tools need.
 type door struct {
 	Options
-	mcp *server.MCPServer
+	mcp  *mcp.Server
+	seal sealer
+	// givesTasks says that executions outlive calls here, and that clients of the surface may know what tasks are.
+	givesTasks bool
 }
+
+// Server is an MCP server, and what the doors do beside the library.
+type Server struct {
+	*mcp.Server
+	tasks *door // nil gives no tasks
+}
+
+// Plain is a server that gives no tasks.
+func Plain(s *mcp.Server) *Server { return &Server{Server: s} }
 
 // New makes a server of the surface. It asks the runtime for its methods if the surface is Direct.
-func New(ctx context.Context, o Options) (*server.MCPServer, error) {
+func New(ctx context.Context, o Options) (*Server, error) {
 	d := &door{Options: o.withDefaults()}
-	options := []server.ServerOption{server.WithToolCapabilities(true), server.WithRecovery(), server.WithElicitation()}
+	var err error
+	if d.seal, err = newSealer(d.Secret); err != nil {
+		return nil, err
+	}
+	name, can := "codemode", &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	if d.Surface == UTCP {
+		name = "CodeMode-MCP"
+	}
+	_, lasts := d.Runtime.(Durable)
+	d.givesTasks = lasts && d.Surface != UTCP
+	if d.givesTasks {
+		can.AddExtension(tasksExtension, nil)
+	}
+	d.mcp = mcp.NewServer(&mcp.Implementation{Name: name, Version: version.Number},
+		&mcp.ServerOptions{Capabilities: can, PageSize: math.MaxInt32 - 1}) // pages go by size, see paging
+	d.mcp.AddReceivingMiddleware(paging)
+	d.mcp.AddSendingMiddleware(keepingAnswers)
 	switch d.Surface {
 	case Codemode:
-		d.mcp = server.NewMCPServer("codemode", version.Number, append(options, server.WithToolFilter(d.describe))...)
+		d.mcp.AddReceivingMiddleware(d.describing)
 		d.mcp.AddTool(codemodeTool(), d.runProgram)
 	case UTCP:
-		d.mcp = server.NewMCPServer("CodeMode-MCP", version.Number, options...)
 		d.addUTCP()
 	case Direct:
-		d.mcp = server.NewMCPServer("codemode", version.Number, options...)
-		return d.mcp, d.addMethods(ctx)
+		err = d.addMethods(ctx)
 	default:
-		return nil, fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)
+		err = fmt.Errorf("there is no surface %q; there are %v", d.Surface, Surfaces)
 	}
-	return d.mcp, nil
-}
-
-func failed(format string, args ...any) *mcp.CallToolResult {
-	return mcp.NewToolResultErrorf(format, args...)
+	if err != nil || !d.givesTasks {
+		return Plain(d.mcp), err
+	}
+	return &Server{d.mcp, d}, d.addTasks()
 }

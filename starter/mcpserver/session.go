@@ -1,96 +1,149 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// session is one tool call of a client: who it is from, and how far it has come.
+// session is one tool call of a client: who it is from, what its client can do, and how far it has come.
 type session struct {
 	*door
-	token    mcp.ProgressToken // nil: the client wants no progress
-	progress float64
-	canAsk   bool // the client asks people
-	client   string
-	owner    string // whose token the client came with
-	mu       sync.Mutex
+	request *mcp.CallToolRequest
+	client  client
+	who     *Caller // whom the door authenticated; nil where everybody comes in who has the key
+	report  reporter
+
+	left    map[string]bool   // keys of the questions that the person did not decide
+	refused map[string]string // why answers to questions could not be used
+	asked   map[string]int    // how often answers to a question could not be used
+	resumed string            // the execution that the client brings answers for
 }
 
-func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *session {
-	s := &session{door: d}
-	who := caller(ctx)
-	if who != nil {
-		s.owner = who.Name
-	}
-	if request.Params.Meta != nil {
-		s.token = request.Params.Meta.ProgressToken
-	}
-	if with, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		s.client = signals.Cut(signals.Visible(with.GetClientInfo().Name), maxClientName)
-		_, asks := with.(server.SessionWithElicitation)
-		form := with.GetClientCapabilities().Elicitation
-		s.canAsk = s.Elicit != ElicitNever && asks && form != nil && (form.Form != nil || form.URL == nil) &&
-			(who == nil || who.MayDecide)
-	}
-	return s
+func (d *door) session(ctx context.Context, request *mcp.CallToolRequest) *session {
+	return &session{door: d, request: request, client: clientOf(request), who: caller(ctx),
+		report: newReporter(request), left: map[string]bool{}, refused: map[string]string{},
+		asked: map[string]int{}}
 }
 
-// maxClientName bounds what a client calls itself in records.
-const maxClientName = 64
+// answerer gives an outcome to the client, in the way of a surface.
+type answerer func(signals.Outcome, error) *mcp.CallToolResult
+
+// run runs a program and answers with its outcome, after what people decide about it at the client.
+func (s *session) run(ctx context.Context, code string, o codemode.ExecuteOptions, answer answerer) (
+	*mcp.CallToolResult, error) {
+	o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
+	defer func() { s.stopIfCancelled(ctx, cmp.Or(s.resumed, o.ID)) }()
+	if durable, ok := s.Runtime.(Durable); ok && s.givesTasks && takesTasks(s.request) &&
+		s.request.Params.RequestState == "" {
+		return s.runTask(ctx, durable, code, o, answer)
+	}
+	return s.settle(ctx, answer, func() (signals.Outcome, error) {
+		return s.await(ctx, o.ID,
+			func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
+	})
+}
+
+// look answers with the outcome of an execution that exists already.
+func (s *session) look(ctx context.Context, id string, answer answerer) (*mcp.CallToolResult, error) {
+	return s.settle(ctx, answer, func() (signals.Outcome, error) {
+		if err := signals.CheckExecutionID(id); err != nil {
+			return signals.ErrorOutcome(id, err.Error()), nil
+		}
+		return s.latest(ctx, id)
+	})
+}
+
+// settle begins, or goes on where the client brings answers, and asks about what is pending until no answer here
+// changes anything any more.
+func (s *session) settle(ctx context.Context, answer answerer, begin func() (signals.Outcome, error)) (
+	*mcp.CallToolResult, error) {
+	out, err := s.beginOrResume(ctx, begin)
+	if broken := (*refusal)(nil); errors.As(err, &broken) {
+		return nil, broken.error
+	}
+	for err == nil && ctx.Err() == nil {
+		r := s.round(ctx, out)
+		if r.isEmpty() {
+			break
+		}
+		if s.client.modern {
+			return s.askByResult(r)
+		}
+		out, err = s.take(ctx, r.id, r.calls, s.elicit(ctx, r))
+	}
+	return answer(out, err), nil
+}
+
+// refusal is a request that breaks the protocol, which is told to the client and not to its model.
+type refusal struct{ error }
+
+func (s *session) beginOrResume(ctx context.Context, begin func() (signals.Outcome, error)) (signals.Outcome, error) {
+	state := s.request.Params.RequestState
+	if state == "" {
+		return begin()
+	}
+	a, err := s.seal.open(state, s.principal(), s.digest(), time.Now())
+	if err != nil {
+		return signals.Outcome{}, &refusal{err}
+	}
+	for _, key := range a.Left {
+		s.left[key] = true
+	}
+	s.resumed = a.Execution
+	return s.take(ctx, a.Execution, a.Calls, answersOf(s.request.Params.InputResponses, a.Calls))
+}
+
+// principal is whom a question and its answer have to come from.
+func (s *session) principal() string {
+	if s.who != nil {
+		return "authenticated " + s.who.Name
+	}
+	return "by " + s.By
+}
+
+// digest names the request that a question belongs to.
+func (s *session) digest() string {
+	sum := sha256.Sum256([]byte(s.request.Params.Name + "\n" + signals.Digest(arguments(s.request))))
+	return hex.EncodeToString(sum[:])
+}
 
 // caller is who starts an execution: whom the token says, else a claim. The session, where the transport has one,
 // stands for the conversation, by a digest: whoever knows its id could take part in it.
 func (s *session) caller(ctx context.Context) signals.Caller {
-	who := signals.Caller{StartedAs: s.owner}
-	if s.owner == "" {
-		who.StartedBy = s.By
+	who := signals.Caller{StartedBy: s.By}
+	if s.who != nil {
+		who = signals.Caller{StartedAs: s.who.Name}
 	}
-	if in := server.ClientSessionFromContext(ctx); in != nil && in.SessionID() != "" && in.SessionID() != stdioSession {
-		sum := sha256.Sum256([]byte(in.SessionID()))
+	if id := cmp.Or(s.request.Session.ID(), streamOf(ctx)); id != "" {
+		sum := sha256.Sum256([]byte(id))
 		who.Conversation = "mcp-" + hex.EncodeToString(sum[:8])
 	}
 	return who
 }
 
-// stdioSession is the id of every session on standard input and output.
-const stdioSession = "stdio"
-
-// execute runs a program and answers with its outcome, after what a person decides about it at the client.
-func (s *session) execute(ctx context.Context, code string, o codemode.ExecuteOptions) (signals.Outcome, error) {
-	o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
-	out, err := s.await(ctx,
-		o.ID, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
-	return s.decided(ctx, out, err)
-}
-
-// outcome is that of an execution that exists already.
-func (s *session) outcome(ctx context.Context, id string) (signals.Outcome, error) {
-	if err := signals.CheckExecutionID(id); err != nil {
-		return signals.ErrorOutcome(id, err.Error()), nil
-	}
-	out, err := s.latest(ctx, id)
-	return s.decided(ctx, out, err)
-}
-
 // latest is the newest outcome of an execution. One that did not outlive its call is not found.
 func (s *session) latest(ctx context.Context, id string) (signals.Outcome, error) {
+	return s.next(ctx, id, 0)
+}
+
+// next is the outcome after a pass.
+func (s *session) next(ctx context.Context, id string, after int) (signals.Outcome, error) {
 	return s.await(ctx, id, func(ctx context.Context) (signals.Outcome, error) {
 		durable, ok := s.Runtime.(Durable)
 		if !ok {
 			return signals.Outcome{}, codemode.ErrNotFound
 		}
-		return durable.Wait(ctx, id, 0)
+		return durable.Wait(ctx, id, after)
 	})
 }
 
@@ -99,7 +152,7 @@ func (s *session) await(ctx context.Context, id string,
 	do func(context.Context) (signals.Outcome, error)) (signals.Outcome, error) {
 	limited, cancel := context.WithTimeout(ctx, s.Wait)
 	defer cancel()
-	defer s.report(ctx, "execution "+id+" is running")()
+	defer s.report.during(ctx, "execution "+id+" is running", s.doing(id))()
 	out, err := do(limited)
 	var none *codemode.NoWorkerError
 	switch {
@@ -118,42 +171,18 @@ func overdue(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) < 200*time.Millisecond
 }
 
-// progressEvery is often enough for clients that give up on a server that is silent for some seconds.
-const progressEvery = 5 * time.Second
-
-// report sends progress at once and then now and again, until the function that it returns is called.
-func (s *session) report(ctx context.Context, what string) (stop func()) {
-	if s.token == nil {
-		return func() {}
+// by is the claim that a decision carries: at the client of whom it was taken. The client answers for the person; no
+// door has authenticated anybody, even where the client came with a token.
+func (s *session) by() string {
+	name := s.By
+	if s.who != nil {
+		name = s.who.Name
 	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		began, ticker := time.Now(), time.NewTicker(progressEvery)
-		defer ticker.Stop()
-		for text := what; ; text = fmt.Sprintf("%s (%s)", what, time.Since(began).Round(time.Second)) {
-			s.notify(ctx, text)
-			select {
-			case <-done:
-				return
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-ended
+	switch {
+	case name != "" && s.client.name != "":
+		return fmt.Sprintf("%s (at %s)", name, s.client.name)
+	case s.client.name != "":
+		return "the user of " + s.client.name
 	}
-}
-
-func (s *session) notify(ctx context.Context, message string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.progress++
-	// A client that takes no notifications misses nothing that it needs.
-	_ = s.mcp.SendNotificationToClient(ctx, "notifications/progress", map[string]any{
-		"progressToken": s.token, "progress": s.progress, "message": message,
-	})
+	return name
 }

@@ -1,25 +1,22 @@
 package mcpserver
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/server"
 )
 
 // sessions are those of callers over HTTP. Each belongs to the caller that began it: who learns another's id can do
 // nothing with it, in particular not answer what the other's client is asked.
 type sessions struct {
-	mu   sync.Mutex
-	byID map[string]*callerSession
+	mu     sync.Mutex
+	byID   map[string]*callerSession
+	closed func(id string) // a session was ended for want of room
 }
 
 type callerSession struct {
-	caller string
+	caller Caller // with all that the caller may do; zero where everybody comes in who has the key
 	used   time.Time
 	busy   int // requests and streams that are open
 }
@@ -32,27 +29,40 @@ const (
 	maxAllSessions = 1000
 )
 
-var errNoSession = errors.New("there is no such session")
-
-func newSessions() *sessions { return &sessions{byID: map[string]*callerSession{}} }
+func newSessions() *sessions {
+	return &sessions{byID: map[string]*callerSession{}, closed: func(string) {}}
+}
 
 // begin makes a session.
-func (s *sessions) begin(caller string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.makeRoom(caller, time.Now())
+func (s *sessions) begin(who *Caller) string {
 	id := rand.Text()
-	s.byID[id] = &callerSession{caller: caller, used: time.Now()}
+	s.add(id, who)
 	return id
 }
 
-func (s *sessions) makeRoom(caller string, now time.Time) {
+// add takes a session that somebody has begun.
+func (s *sessions) add(id string, who *Caller) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	caller := of(who)
+	s.makeRoom(caller, time.Now())
+	s.byID[id] = &callerSession{caller: caller, used: time.Now()}
+}
+
+func of(who *Caller) Caller {
+	if who == nil {
+		return Caller{}
+	}
+	return *who
+}
+
+func (s *sessions) makeRoom(caller Caller, now time.Time) {
 	own := 0
 	var oldest, oldestOwn string
 	older := func(id, than string) bool { return than == "" || s.byID[id].used.Before(s.byID[than].used) }
 	for id, session := range s.byID {
 		if session.busy == 0 && now.Sub(session.used) > sessionIdle {
-			delete(s.byID, id)
+			s.drop(id)
 			continue
 		}
 		if older(id, oldest) {
@@ -67,15 +77,20 @@ func (s *sessions) makeRoom(caller string, now time.Time) {
 	}
 	switch {
 	case own >= maxSessions:
-		delete(s.byID, oldestOwn)
+		s.drop(oldestOwn)
 	case len(s.byID) >= maxAllSessions:
-		delete(s.byID, oldest)
+		s.drop(oldest)
 	}
 }
 
+func (s *sessions) drop(id string) {
+	delete(s.byID, id)
+	go s.closed(id)
+}
+
 // use marks the session that a request names as used until leave. It is refused if it is not the caller's.
-func (s *sessions) use(r *http.Request, caller string) (leave func(), ok bool) {
-	id := r.Header.Get(server.HeaderKeySessionID)
+func (s *sessions) use(r *http.Request, who *Caller) (leave func(), ok bool) {
+	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		id = r.URL.Query().Get("sessionId")
 	}
@@ -85,7 +100,7 @@ func (s *sessions) use(r *http.Request, caller string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.byID[id]
-	if session == nil || session.caller != caller {
+	if session == nil || session.caller != of(who) {
 		return nil, false
 	}
 	session.busy++
@@ -103,81 +118,38 @@ func (s *sessions) end(id string) {
 	delete(s.byID, id)
 }
 
-// ResolveSessionIdManager gives the sessions of who makes the request; without one they are the server's own.
-//
-//lint:ignore ST1003 the library names it so
-func (s *sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
-	if r == nil {
-		return callersSessions{sessions: s}
-	}
-	return callersSessions{s, nameOf(r.Context())}
+// beginning is an answer that may begin a session, which is then its caller's before the caller learns of it.
+type beginning struct {
+	http.ResponseWriter
+	began func(id string)
+	once  sync.Once
 }
 
-// callersSessions are the sessions of one caller.
-type callersSessions struct {
-	*sessions
-	caller string
-}
-
-// Generate begins a session.
-func (s callersSessions) Generate() string { return s.begin(s.caller) }
-
-// Validate finds a session.
-func (s callersSessions) Validate(id string) (terminated bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if session := s.byID[id]; session == nil || session.caller != s.caller {
-		return false, errNoSession
-	}
-	return false, nil
-}
-
-// Terminate ends a session.
-func (s callersSessions) Terminate(id string) (notAllowed bool, err error) {
-	s.end(id)
-	return false, nil
-}
-
-// idKey is where a stream leaves the id of its session, so that it ends with the stream.
-type idKey struct{}
-
-// generate begins the session of a stream of the older transport.
-func (s *sessions) generate(ctx context.Context, _ *http.Request) (string, error) {
-	id := s.begin(nameOf(ctx))
-	if kept, ok := ctx.Value(idKey{}).(*string); ok {
-		*kept = id
-	}
-	return id, nil
-}
-
-// closing ends the session of a stream with the stream.
-func closing(s *sessions, stream http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := ""
-		defer func() { s.end(id) }()
-		stream.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), idKey{}, &id)))
+func (w *beginning) begin() {
+	w.once.Do(func() {
+		if id := w.Header().Get(sessionHeader); id != "" {
+			w.began(id)
+		}
 	})
 }
 
-// privateAnswer keeps a page of another site from reading a stream: the older transport invites all of them.
-type privateAnswer struct{ http.ResponseWriter }
-
-// WriteHeader takes the invitation back.
-func (w privateAnswer) WriteHeader(status int) {
-	w.Header().Del("Access-Control-Allow-Origin")
+// WriteHeader is the answer's first sign, or else Write or Flush is.
+func (w *beginning) WriteHeader(status int) {
+	w.begin()
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write is the answer's first sign where no status is set.
-func (w privateAnswer) Write(text []byte) (int, error) {
-	w.Header().Del("Access-Control-Allow-Origin")
+func (w *beginning) Write(text []byte) (int, error) {
+	w.begin()
 	return w.ResponseWriter.Write(text)
 }
 
 // Flush passes on what is written.
-func (w privateAnswer) Flush() {
+func (w *beginning) Flush() {
+	w.begin()
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Unwrap is for what else a response can do.
-func (w privateAnswer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *beginning) Unwrap() http.ResponseWriter { return w.ResponseWriter }

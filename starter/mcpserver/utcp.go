@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors/utcp"
@@ -20,7 +20,7 @@ type utcpTool struct {
 	name, description string
 	properties        string
 	required          []string
-	handle            func(*door, context.Context, mcp.CallToolRequest, utcpInput) *mcp.CallToolResult
+	handle            func(*door, context.Context, *mcp.CallToolRequest, utcpInput) (*mcp.CallToolResult, error)
 }
 
 // utcpInput holds the arguments of all tools.
@@ -60,9 +60,10 @@ func (t utcpTool) schema(additional string) json.RawMessage {
 
 func (d *door) addUTCP() {
 	for _, t := range utcpTools {
-		tool := mcp.NewToolWithRawSchema(t.name, t.description, t.schema(`,"additionalProperties":false`))
+		tool := &mcp.Tool{Name: t.name, Description: t.description,
+			InputSchema: t.schema(`,"additionalProperties":false`)}
 		checked := t.schema("")
-		d.mcp.AddTool(tool, func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		d.mcp.AddTool(tool, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			given := arguments(request)
 			if problems := validate.Value(checked, given); problems != "" {
 				return failed("MCP error -32602: Invalid arguments for tool %s: %s", t.name, problems), nil
@@ -71,23 +72,24 @@ func (d *door) addUTCP() {
 			if err := json.Unmarshal(given, &in); err != nil {
 				return failed("MCP error -32602: Invalid arguments for tool %s: %s", t.name, err), nil
 			}
-			return t.handle(d, ctx, request, in), nil
+			return t.handle(d, ctx, request, in)
 		})
 	}
-	d.mcp.AddPrompt(mcp.NewPrompt("utcp_codemode_usage", mcp.WithPromptDescription("How to use these tools.")),
-		usagePrompt)
+	d.mcp.AddPrompt(&mcp.Prompt{Name: "utcp_codemode_usage", Description: usageTitle}, usagePrompt)
 }
 
-func usagePrompt(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+const usageTitle = "How to use these tools."
+
+func usagePrompt(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	text := "Find tools with search_tools, then write one program for call_tool_chain that does the whole task: " +
 		"call tools as <manual>.<tool>(args), use loops and variables for what lies between, and return what " +
 		"matters, and only that."
-	return mcp.NewGetPromptResult("How to use these tools.", []mcp.PromptMessage{
-		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text)),
-	}), nil
+	return &mcp.GetPromptResult{Description: usageTitle,
+		Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}, nil
 }
 
-func (d *door) searchTools(ctx context.Context, _ mcp.CallToolRequest, in utcpInput) *mcp.CallToolResult {
+func (d *door) searchTools(ctx context.Context, _ *mcp.CallToolRequest, in utcpInput) (*mcp.CallToolResult,
+	error) {
 	q := signals.CatalogueInput{Kind: signals.CatalogueUTCPSearch, Query: in.TaskDescription, Budget: d.AnswerChars}
 	if in.Limit != nil {
 		most := max(0, int(min(*in.Limit, 1e6)))
@@ -96,20 +98,22 @@ func (d *door) searchTools(ctx context.Context, _ mcp.CallToolRequest, in utcpIn
 	answer, err := d.Runtime.Ask(ctx, q)
 	if err != nil {
 		text, _ := signals.Marshal(map[string]string{"error": err.Error()})
-		return failed("%s", text)
+		return failed("%s", text), nil
 	}
-	return mcp.NewToolResultText(string(answer))
+	return said(string(answer)), nil
 }
 
-func (d *door) listTools(ctx context.Context, _ mcp.CallToolRequest, _ utcpInput) *mcp.CallToolResult {
+func (d *door) listTools(ctx context.Context, _ *mcp.CallToolRequest, _ utcpInput) (*mcp.CallToolResult,
+	error) {
 	answer, err := d.Runtime.Ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueUTCPList})
 	if err != nil {
-		return failed("%s", err)
+		return failed("%s", err), nil
 	}
-	return mcp.NewToolResultText(string(answer))
+	return said(string(answer)), nil
 }
 
-func (d *door) toolsInfo(ctx context.Context, _ mcp.CallToolRequest, in utcpInput) *mcp.CallToolResult {
+func (d *door) toolsInfo(ctx context.Context, _ *mcp.CallToolRequest, in utcpInput) (*mcp.CallToolResult,
+	error) {
 	answer, err := d.Runtime.Ask(ctx,
 		signals.CatalogueInput{Kind: signals.CatalogueUTCPInfo, Names: in.ToolNames, Budget: d.AnswerChars})
 	var info utcp.InfoOutput
@@ -118,14 +122,15 @@ func (d *door) toolsInfo(ctx context.Context, _ mcp.CallToolRequest, in utcpInpu
 	}
 	switch {
 	case err != nil:
-		return failed("%s", err)
+		return failed("%s", err), nil
 	case info.Found == 0 && len(in.ToolNames) > 0:
-		return failed("%s", info.Text)
+		return failed("%s", info.Text), nil
 	}
-	return mcp.NewToolResultText(info.Text)
+	return said(info.Text), nil
 }
 
-func (d *door) requiredKeys(ctx context.Context, _ mcp.CallToolRequest, in utcpInput) *mcp.CallToolResult {
+func (d *door) requiredKeys(ctx context.Context, _ *mcp.CallToolRequest, in utcpInput) (*mcp.CallToolResult,
+	error) {
 	answer, err := d.Runtime.Ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueUTCPKeys, Target: in.ToolName})
 	var keys utcp.KeysOutput
 	if err == nil {
@@ -134,11 +139,11 @@ func (d *door) requiredKeys(ctx context.Context, _ mcp.CallToolRequest, in utcpI
 	switch {
 	case err != nil:
 		text, _ := signals.Marshal(map[string]string{"tool_name": in.ToolName, "error": err.Error()})
-		return failed("%s", text)
+		return failed("%s", text), nil
 	case !keys.Success:
-		return failed("%s", keys.Error)
+		return failed("%s", keys.Error), nil
 	}
-	return mcp.NewToolResultText(string(answer))
+	return said(string(answer)), nil
 }
 
 // The bridge's defaults.
@@ -147,7 +152,8 @@ const (
 	chainOutput  = 200_000
 )
 
-func (d *door) callToolChain(ctx context.Context, request mcp.CallToolRequest, in utcpInput) *mcp.CallToolResult {
+func (d *door) callToolChain(ctx context.Context, request *mcp.CallToolRequest, in utcpInput) (*mcp.CallToolResult,
+	error) {
 	asked := chainTimeout
 	if in.Timeout != nil {
 		asked = time.Duration(max(1, min(*in.Timeout, 1e9))) * time.Millisecond
@@ -159,13 +165,19 @@ func (d *door) callToolChain(ctx context.Context, request mcp.CallToolRequest, i
 	timeout := min(asked, d.CallLimit)
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	s := d.session(ctx, request)
-	out, err := s.execute(timed, utcp.Unguard(in.Code), codemode.ExecuteOptions{Synchronous: true})
 	answer := chain{limit: limit, chars: d.AnswerChars}
+	return d.session(ctx, request).run(timed, utcp.Unguard(in.Code), codemode.ExecuteOptions{Synchronous: true},
+		func(out signals.Outcome, err error) *mcp.CallToolResult {
+			if ctx.Err() == nil && overdue(timed) && (err != nil || !settled(out)) {
+				d.abandon(ctx, out.ExecutionID)
+				return answer.failure("Script execution timeout after "+milliseconds(timeout), out.Logs)
+			}
+			return d.chainAnswer(answer, out, err)
+		})
+}
+
+func (d *door) chainAnswer(answer chain, out signals.Outcome, err error) *mcp.CallToolResult {
 	switch {
-	case ctx.Err() == nil && overdue(timed) && (err != nil || !settled(out)):
-		d.abandon(ctx, out.ExecutionID)
-		return answer.failure("Script execution timeout after "+milliseconds(timeout), out.Logs)
 	case err != nil:
 		return answer.failure(err.Error(), nil)
 	case out.Status == signals.Completed:

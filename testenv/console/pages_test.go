@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/stretchr/testify/require"
 
+	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/starter/console"
 	"github.com/temporal-codemode/codemode/starter/guard"
 	"github.com/temporal-codemode/codemode/starter/mcpserver"
@@ -76,13 +78,28 @@ func inPage(p *tab, page, door, key, code string) []string {
 
 const steal = `return [await bank.read({secret: "of the bank"}), await bank.wire({}).catch(() => "sent")]`
 
+// bareServer runs programs for whoever asks, as a server does that nobody guards.
+func bareServer(c *codemode.Client) http.Handler {
+	s := server.NewMCPServer("bare", "1")
+	s.AddTool(mcp.NewTool("codemode", mcp.WithString("code")),
+		func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			out, err := c.Execute(ctx, r.GetString("code", ""), codemode.ExecuteOptions{})
+			return mcp.NewToolResultText(string(out.Result)), err
+		})
+	older := server.NewSSEServer(s)
+	mux := http.NewServeMux()
+	mux.Handle("/sse", older.SSEHandler())
+	mux.Handle("/message", older.MessageHandler())
+	return mux
+}
+
 // The pages' attack works on a bare server, as mcp-go makes it; the door lets none of it in, with its own key even.
 func TestPagesCannotRunPrograms(t *testing.T) {
 	d := open(t, console.Options{})
-	mcp, err := mcpserver.New(t.Context(), mcpserver.Options{Runtime: d.client})
+	s, err := mcpserver.New(t.Context(), mcpserver.Options{Runtime: d.client})
 	require.NoError(t, err)
 	key := guard.Key("the key of the door, which a page may have learnt")
-	door, err := mcpserver.NewHTTP(mcp, mcpserver.HTTPOptions{Key: key, SSE: true})
+	door, err := mcpserver.NewHTTP(s, mcpserver.HTTPOptions{Key: key, SSE: true})
 	require.NoError(t, err)
 	guarded := httptest.NewServer(door)
 	t.Cleanup(func() { _ = door.Close(); guarded.CloseClientConnections(); guarded.Close() })
@@ -95,11 +112,7 @@ func TestPagesCannotRunPrograms(t *testing.T) {
 	}
 	require.Empty(t, d.lab.list())
 
-	older := server.NewSSEServer(mcp)
-	mux := http.NewServeMux()
-	mux.Handle("/sse", older.SSEHandler())
-	mux.Handle("/message", older.MessageHandler())
-	bare := httptest.NewServer(mux)
+	bare := httptest.NewServer(bareServer(d.client))
 	t.Cleanup(func() { bare.CloseClientConnections(); bare.Close() })
 	require.Contains(t, strings.Join(inPage(p, evil(t)[0], bare.URL, "", steal), "\n"), "of the bank",
 		"what the door is there for")

@@ -10,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode"
@@ -96,16 +94,14 @@ const (
 )
 
 // throughMCP calls one tool of a server and tells what became of it.
-func throughMCP(t *testing.T, c *client.Client, tool string, args any) string {
+func throughMCP(t *testing.T, c *mcp.ClientSession, tool string, args any) string {
 	t.Helper()
-	var request mcp.CallToolRequest
-	request.Params.Name, request.Params.Arguments = tool, args
-	answer, err := c.CallTool(t.Context(), request)
+	answer, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
-		require.ErrorContains(t, err, "not found")
+		require.ErrorContains(t, err, "unknown tool")
 		return refused
 	}
-	text := answer.Content[0].(mcp.TextContent).Text
+	text := answer.Content[0].(*mcp.TextContent).Text
 	switch {
 	case strings.Contains(text, `"paused"`), strings.Contains(text, "waits for a person"):
 		return waits
@@ -115,16 +111,14 @@ func throughMCP(t *testing.T, c *client.Client, tool string, args any) string {
 	return made
 }
 
-func mcpClient(t *testing.T, s *server.MCPServer) *client.Client {
+func mcpClient(t *testing.T, s *mcp.Server) *mcp.ClientSession {
 	t.Helper()
-	c, err := client.NewInProcessClient(s)
+	here, there := mcp.NewInMemoryTransports()
+	_, err := s.Connect(t.Context(), there, nil)
 	require.NoError(t, err)
-	require.NoError(t, c.Start(t.Context()))
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	var hello mcp.InitializeRequest
-	hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	_, err = c.Initialize(t.Context(), hello)
-	require.NoError(t, err)
 	return c
 }
 
@@ -139,16 +133,16 @@ func program(namespace, method string, args []string, together string) string {
 // surfaces are the ways in through the door for models, over a runtime.
 func surfaces(t *testing.T, over string, runtime mcpserver.Runtime) (list []way) {
 	t.Helper()
-	for surface, calls := range map[mcpserver.Surface]func(*testing.T, *client.Client, string, []string) string{
-		mcpserver.Codemode: func(t *testing.T, c *client.Client, method string, args []string) string {
+	for surface, calls := range map[mcpserver.Surface]func(*testing.T, *mcp.ClientSession, string, []string) string{
+		mcpserver.Codemode: func(t *testing.T, c *mcp.ClientSession, method string, args []string) string {
 			return throughMCP(t, c, "codemode",
 				map[string]any{"code": program("bank", method, args, "return await Promise.all([%s])")})
 		},
-		mcpserver.UTCP: func(t *testing.T, c *client.Client, method string, args []string) string {
+		mcpserver.UTCP: func(t *testing.T, c *mcp.ClientSession, method string, args []string) string {
 			return throughMCP(t, c, "call_tool_chain",
 				map[string]any{"code": program("bank", method, args, "return [%s]")})
 		},
-		mcpserver.Direct: func(t *testing.T, c *client.Client, method string, args []string) string {
+		mcpserver.Direct: func(t *testing.T, c *mcp.ClientSession, method string, args []string) string {
 			results := make([]string, len(args))
 			var all sync.WaitGroup
 			for n, a := range args {
@@ -160,7 +154,7 @@ func surfaces(t *testing.T, over string, runtime mcpserver.Runtime) (list []way)
 	} {
 		s, err := mcpserver.New(t.Context(), mcpserver.Options{Runtime: runtime, Surface: surface})
 		require.NoError(t, err)
-		c := mcpClient(t, s)
+		c := mcpClient(t, s.Server)
 		list = append(list, way{over + ", " + string(surface), func(t *testing.T, method string, args []string) string {
 			return calls(t, c, method, args)
 		}})

@@ -8,13 +8,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
-	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/starter/local"
 )
 
@@ -31,13 +29,13 @@ const upstream = "upstream"
 
 // MCP makes a server with the single tool code, which runs a program that calls the tools of an MCP server as
 // codemode.<tool>. They are listed once. Close the connection when the server is no longer used.
-func MCP(ctx context.Context, source mcpconnector.Options, o Options) (s *server.MCPServer, closing func() error,
+func MCP(ctx context.Context, source mcpconnector.Options, o Options) (s *mcp.Server, closing func() error,
 	err error) {
 	return Connector(ctx, mcpconnector.New(upstream, source), o)
 }
 
 // Connector wraps any connector; its name must be a JavaScript identifier.
-func Connector(ctx context.Context, c connectors.Connector, o Options) (s *server.MCPServer, closing func() error,
+func Connector(ctx context.Context, c connectors.Connector, o Options) (s *mcp.Server, closing func() error,
 	err error) {
 	whole, err := connectors.NewSet(ctx, []connectors.Connector{c}, map[string][]connectors.Rule{c.Name(): o.Rules})
 	if err != nil {
@@ -53,9 +51,9 @@ func Connector(ctx context.Context, c connectors.Connector, o Options) (s *serve
 	if o, err = o.withDefaults(); err != nil {
 		return nil, nil, errors.Join(err, whole.Close())
 	}
-	s = server.NewMCPServer("codemode", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
+	s = newServer("codemode")
 	s.AddTool(codeTool("code", describe(set, c.Name(), o.Description), "an async arrow function that calls tools"),
-		func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			text, err := code(request)
 			if err != nil {
 				return failed(err.Error()), nil

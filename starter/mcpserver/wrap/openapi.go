@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
-	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/sandbox/compile"
 	"github.com/temporal-codemode/codemode/starter/local"
 )
@@ -34,7 +32,7 @@ const (
 // OpenAPI makes a server with two tools: search runs programs that look at the document, execute those that send
 // requests below its base URL, with headers and credentials that programs never see. Close the connection when the
 // server is no longer used.
-func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.MCPServer, closing func() error,
+func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *mcp.Server, closing func() error,
 	err error) {
 	if len(o.Rules) > 0 {
 		return nil, nil, errors.New("an OpenAPI document is wrapped by the requests that programs send, which its " +
@@ -55,7 +53,7 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 	if o.Description != "" {
 		description += "\n\n" + o.Description
 	}
-	s = server.NewMCPServer("openapi", version.Number, server.WithToolCapabilities(false), server.WithRecovery())
+	s = newServer("openapi")
 	s.AddTool(codeTool("search", searchText, "an async arrow function that looks at the document"), o.tool(set, "spec"))
 	s.AddTool(codeTool("execute", description, "an async arrow function that calls the API"),
 		o.tool(set, "spec", "request"))
@@ -67,8 +65,8 @@ func OpenAPI(ctx context.Context, source openapi.Options, o Options) (s *server.
 //go:embed facade.js
 var facade string
 
-func (o Options) tool(set *connectors.Set, offered ...string) server.ToolHandlerFunc {
-	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (o Options) tool(set *connectors.Set, offered ...string) mcp.ToolHandler {
+	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		text, err := code(request)
 		if err != nil {
 			return failed(err.Error()), nil

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/internal/version"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
@@ -117,36 +118,52 @@ const (
 	resultBytes   = 4 << 20
 )
 
-func failed(message string) *mcp.CallToolResult { return mcp.NewToolResultError("Error: " + message) }
+func failed(message string) *mcp.CallToolResult {
+	r := said("Error: " + message)
+	r.IsError = true
+	return r
+}
+
+func said(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
 
 // answer writes a program's value: texts as they are, all else as JSON that is cut to fit and indented where that fits.
 func answer(value json.RawMessage) *mcp.CallToolResult {
 	if len(value) == 0 {
-		return mcp.NewToolResultText("undefined")
+		return said("undefined")
 	}
 	value = codemode.TruncateResult(value, codemode.TruncateOptions{MaxChars: resultUnits})
 	var text string
 	if json.Unmarshal(value, &text) == nil && string(value) != "null" {
-		return mcp.NewToolResultText(text)
+		return said(text)
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, value, "", "  ") == nil && indented.Len() <= resultUnits {
-		return mcp.NewToolResultText(indented.String())
+		return said(indented.String())
 	}
-	return mcp.NewToolResultText(string(value))
+	return said(string(value))
 }
 
 // code reads the one argument of every tool here.
-func code(request mcp.CallToolRequest) (string, error) {
-	text, err := request.RequireString("code")
-	if err != nil || strings.TrimSpace(text) == "" {
+func code(request *mcp.CallToolRequest) (string, error) {
+	var in struct {
+		Code string `json:"code"`
+	}
+	if err := json.Unmarshal(request.Params.Arguments, &in); err != nil || strings.TrimSpace(in.Code) == "" {
 		return "", signals.ErrNoCode
 	}
-	return text, nil
+	return in.Code, nil
 }
 
 const inputSchema = `{"type":"object","properties":{"code":{"type":"string","description":"%s"}},"required":["code"],"additionalProperties":false}`
 
-func codeTool(name, description, of string) mcp.Tool {
-	return mcp.NewToolWithRawSchema(name, description, json.RawMessage(fmt.Sprintf(inputSchema, of)))
+func codeTool(name, description, of string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: description,
+		InputSchema: json.RawMessage(fmt.Sprintf(inputSchema, of))}
+}
+
+func newServer(name string) *mcp.Server {
+	return mcp.NewServer(&mcp.Implementation{Name: name, Version: version.Number},
+		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 }

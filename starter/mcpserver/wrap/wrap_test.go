@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/temporal-codemode/codemode/connectors"
@@ -17,32 +15,28 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox/engine"
 )
 
-func connect(t *testing.T, s *server.MCPServer) *client.Client {
+func connect(t *testing.T, s *mcp.Server) *mcp.ClientSession {
 	t.Helper()
-	c, err := client.NewInProcessClient(s)
+	here, there := mcp.NewInMemoryTransports()
+	_, err := s.Connect(t.Context(), there, nil)
 	require.NoError(t, err)
-	require.NoError(t, c.Start(t.Context()))
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	var hello mcp.InitializeRequest
-	hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	_, err = c.Initialize(t.Context(), hello)
-	require.NoError(t, err)
 	return c
 }
 
 // ask runs a program with a tool: its text, and whether that is an error.
-func ask(t *testing.T, c *client.Client, tool, code string) (string, bool) {
+func ask(t *testing.T, c *mcp.ClientSession, tool, code string) (string, bool) {
 	t.Helper()
-	var request mcp.CallToolRequest
-	request.Params.Name, request.Params.Arguments = tool, map[string]any{"code": code}
-	answer, err := c.CallTool(t.Context(), request)
+	answer, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"code": code}})
 	require.NoError(t, err)
-	return answer.Content[0].(mcp.TextContent).Text, answer.IsError
+	return answer.Content[0].(*mcp.TextContent).Text, answer.IsError
 }
 
-func description(t *testing.T, c *client.Client, n int) string {
+func description(t *testing.T, c *mcp.ClientSession, n int) string {
 	t.Helper()
-	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+	list, err := c.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	return list.Tools[n].Description
 }
