@@ -53,13 +53,13 @@ func (c *Client) recordedStanding(ctx context.Context, id string) (Standing, err
 	if err != nil {
 		return Standing{}, err
 	}
-	r, err := c.fold(h, id)
+	r, err := h.Record(c.runtime, id)
 	if err != nil {
 		return Standing{}, err
 	}
-	if _, err := c.join(ctx, h, r); err != nil {
+	if _, err := h.Join(ctx, c.temporal, signals.WorkflowID(c.runtime, id), r); err != nil {
 		return Standing{}, err
 	}
-	return Standing{Outcome: c.transform(ctx, c.outcomeOf(h, r)), Caller: r.Caller, CreatedAt: r.CreatedAt,
+	return Standing{Outcome: c.transform(ctx, h.Outcome(r)), Caller: r.Caller, CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, EndedBy: r.EndedBy}, nil
 }

@@ -124,7 +124,7 @@ func TestListsReadNoHistories(t *testing.T) {
 	}
 }
 
-func keys(m map[string]int) []string {
+func keys[V any](m map[string]V) []string {
 	var names []string
 	for name := range m {
 		names = append(names, name)

@@ -226,13 +226,6 @@ func decided(decision string, more ...any) object {
 	return object{"action": "accept", "content": content}
 }
 
-func keys(questions map[string]any) (list []string) {
-	for key := range questions {
-		list = append(list, key)
-	}
-	return list
-}
-
 const sleepy = "await codemode.sleep(60000); return 1"
 
 // taskRules are what the extension says that servers MUST do, in its words.
