@@ -277,8 +277,8 @@ func writeLong(out io.Writer, rows []longRunRow, undone undoneRow, o options) er
 	for _, r := range rows {
 		t.rows = append(t.rows, []string{r.Calls, fmt.Sprintf("%.1f", r.Seconds), fmt.Sprintf("%.2f", r.First),
 			fmt.Sprintf("%.2f", r.Last), fmt.Sprintf("%.2f", r.Ratio), fmt.Sprint(r.Runs), fmt.Sprint(r.Events),
-			tenth(r.MiB), tenth(r.ResumeMs), tenth(r.ResumeCPU), fmt.Sprintf("%.2f", r.WorkerCPU), fmt.Sprintf("%.2f", r.ServerCPU),
-			tenth(r.Worker)})
+			tenth(r.MiB), tenth(r.ResumeMs), tenth(r.ResumeCPU), fmt.Sprintf("%.2f", r.WorkerCPU),
+			fmt.Sprintf("%.2f", r.ServerCPU), tenth(r.Worker)})
 		goals = append(goals, atMost(r.Calls+": resume on a new worker, ms", 5000, r.ResumeMs, true))
 		if !strings.Contains(r.Calls, "reads") {
 			goals = append(goals, atMost(r.Calls+": last / first 1000", 1.2, r.Ratio, true))
