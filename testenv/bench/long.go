@@ -271,8 +271,8 @@ func writeLong(out io.Writer, rows []longRunRow, undone undoneRow, o options) er
 		return e.Encode(map[string]any{"long": rows, "rollback": undone})
 	}
 	t := table{header: []string{"calls", "s", "a call of the first 1000, ms", "of the last 1000", "last/first", "runs",
-		"events of one", "MiB of one", "resume on a new worker, ms", "its CPU, ms", "worker CPU, ms a call", "server CPU",
-		"worker, MiB"}}
+		"events of one", "MiB of one", "resume on a new worker, ms", "its CPU, ms", "worker CPU, ms a call",
+		"server CPU", "worker, MiB"}}
 	var goals []goal
 	for _, r := range rows {
 		t.rows = append(t.rows, []string{r.Calls, fmt.Sprintf("%.1f", r.Seconds), fmt.Sprintf("%.2f", r.First),
