@@ -37,6 +37,22 @@ func method(name string, class connectors.Class,
 	return connectors.Method{Name: name, Class: class, Execute: execute}
 }
 
+// A log that alone is larger than what is kept of all stays, until another is needed: each pass would read it anew.
+func TestALargeLogIsRemembered(t *testing.T) {
+	var m memory
+	large := func() *remembered {
+		log := signals.NewLog()
+		log.Order = []signals.Entry{{Value: make([]byte, memoryBytes)}}
+		return &remembered{runID: "large", nonce: "n", log: log}
+	}
+	m.put(large())
+	require.NotNil(t, m.take("large", "n"))
+	m.put(large())
+	m.put(&remembered{runID: "small", nonce: "n", log: signals.NewLog()})
+	require.Nil(t, m.take("large", "n"), "others come first")
+	require.NotNil(t, m.take("small", "n"))
+}
+
 func TestMemoryServesOnlyThePassAfter(t *testing.T) {
 	var m memory
 	m.put(&remembered{runID: "r", nonce: "n1", log: signals.NewLog()})

@@ -54,7 +54,8 @@ type memory struct {
 	bytes int
 }
 
-// What is kept of all executions together, about.
+// What is kept of all executions together, about. The newest is kept whatever its size, else each of its passes would
+// read all of it from history.
 const (
 	memoryKept  = 1024
 	memoryBytes = 64 << 20
@@ -107,7 +108,7 @@ func (m *memory) put(r *remembered) {
 	m.remove(m.byRun[r.runID])
 	m.byRun[r.runID] = m.used.PushFront(r)
 	m.bytes += r.bytes
-	for m.used.Len() > memoryKept || m.bytes > memoryBytes {
+	for m.used.Len() > memoryKept || m.bytes > memoryBytes && m.used.Len() > 1 {
 		m.remove(m.used.Back())
 	}
 }

@@ -126,7 +126,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.executions, "executions", 10_000, "of lists: how `many` there are")
 	flags.IntVar(&o.pending, "pending", 2_000, "of lists: how `many` of them wait for a person")
 	flags.BoolVar(&o.inProcess, "in-process", false, "run passes inside the worker instead of in child processes")
-	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`")
+	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of our worker to this `file`, or beside it")
 	if len(args) > 0 && slices.Contains(others, args[0]) {
 		o.what, args = args[0], args[1:]
 	}

@@ -93,7 +93,7 @@ func serveHere(config string) error {
 	if err != nil {
 		return err
 	}
-	return profiled(c.CPUProfile, func() error {
+	return profiled(unused(c.CPUProfile), func() error {
 		if err := w.Start(); err != nil {
 			return err
 		}
@@ -102,6 +102,19 @@ func serveHere(config string) error {
 		_, err := io.Copy(io.Discard, os.Stdin)
 		return err
 	})
+}
+
+// unused is a path at which there is no file yet, for a worker that replaces another: FILE, then FILE.2 and so on.
+func unused(path string) string {
+	if path == "" {
+		return ""
+	}
+	for n, free := 2, path; ; n++ {
+		if _, err := os.Stat(free); err != nil {
+			return free
+		}
+		free = fmt.Sprintf("%s.%d", path, n)
+	}
 }
 
 // worker is ours or the baseline's, each with the SDK's default options.
