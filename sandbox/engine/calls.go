@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
@@ -198,12 +199,27 @@ func (e *Engine) admit(c *call) {
 		e.countInline()
 		c.late = e.closing()
 		e.ready = append(e.ready, completion{call: c, err: a.Refused, at: max(e.clock, time.Now().UnixMilli())})
+	case a.Carried != nil:
+		e.carry(c, a.Carried)
 	case a.Gated:
 		e.block(c)
 	default:
 		e.countInline()
 		e.queue = append(e.queue, c)
 	}
+}
+
+// carry settles a call as an earlier execution saw it settle. What that one knew first comes first, and at its time:
+// the program draws and asks for the same as before.
+func (e *Engine) carry(c *call, as *sandbox.Carried) {
+	e.countInline()
+	c.late = e.closing()
+	done := completion{call: c, value: as.Value, err: as.Err, at: as.At, order: max(1, as.Order)}
+	at := slices.IndexFunc(e.ready, func(other completion) bool { return other.order == 0 || other.order > done.order })
+	if at < 0 {
+		at = len(e.ready)
+	}
+	e.ready = slices.Insert(e.ready, at, done)
 }
 
 func (e *Engine) countInline() {

@@ -114,6 +114,7 @@ type completion struct {
 	at    int64
 	gated bool // escalated instead of settled
 	as    *sandbox.Admission
+	order int // of a call that was carried: its place among these, which come first
 }
 
 // errStopped unwinds the loop after the first interrupt; nothing may drive the runtime after it.
