@@ -87,6 +87,13 @@ type ExecuteOptions struct {
 	Synchronous bool
 	// Caller says who starts the execution, on whose behalf, and what it belongs to.
 	signals.Caller
+	// Continues is the id of an execution that has ended, from which the program goes on: its calls that equal calls of
+	// that one are not made again, and get the same results.
+	Continues string
+	// Fresh makes reads anew all the same. What was done is never done again.
+	Fresh bool
+	// Approver says that a front door lets the caller decide about calls: then they may continue what others started.
+	Approver bool
 	// NoWait answers with status running as soon as the execution is started.
 	NoWait bool
 }
@@ -118,14 +125,31 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	if err := errors.Join(signals.CheckExecutionID(o.ID), o.Caller.Check()); err != nil {
 		return signals.Outcome{}, err
 	}
-	in := payload.MustRaw(signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose,
-		Synchronous: o.Synchronous, Caller: o.Caller})
+	in := signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose, Synchronous: o.Synchronous,
+		Caller: o.Caller}
+	if err := o.continues(&in); err != nil {
+		return signals.Outcome{}, err
+	}
 	options := c.startOptions(code, o)
 	defer c.retaining(ctx, o.ID)()
 	if o.NoWait {
-		return c.start(ctx, options, in, o.ID)
+		return c.start(ctx, options, payload.MustRaw(in), o.ID)
 	}
-	return c.startAndWait(ctx, options, in, o.ID)
+	return c.startAndWait(ctx, options, payload.MustRaw(in), o.ID)
+}
+
+// continues adds what the execution goes on from.
+func (o ExecuteOptions) continues(in *signals.ExecutionInput) error {
+	switch {
+	case o.Continues == "" && o.Fresh:
+		return errors.New("fresh goes with continues: it makes reads of the earlier execution anew")
+	case o.Continues == "":
+		return nil
+	case o.Continues == o.ID:
+		return fmt.Errorf("execution %q cannot continue itself", o.ID)
+	}
+	in.Continues = &signals.Continues{ExecutionID: o.Continues, Fresh: o.Fresh, Approver: o.Approver}
+	return signals.CheckExecutionID(o.Continues)
 }
 
 func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflowOptions {
@@ -138,18 +162,21 @@ func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflo
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		StaticSummary:            words.OneLine(signals.Cut(summary, 200)),
-		StaticDetails:            details(code, o.Caller),
+		StaticDetails:            details(code, o),
 		TypedSearchAttributes:    c.attributes(o.Caller),
 	}
 }
 
 // details is what the Web UI shows about an execution: who started it, and the program.
-func details(code string, caller signals.Caller) string {
-	program := words.Fenced("ts", signals.Cut(code, 10_000))
-	if caller.IsZero() {
-		return program
+func details(code string, o ExecuteOptions) string {
+	text := words.Fenced("ts", signals.Cut(code, 10_000))
+	if o.Continues != "" {
+		text = "continues " + o.Continues + "\n\n" + text
 	}
-	return words.OneLine(signals.Cut(caller.String(), 2000)) + "\n\n" + program
+	if o.Caller.IsZero() {
+		return text
+	}
+	return words.OneLine(signals.Cut(o.Caller.String(), 2000)) + "\n\n" + text
 }
 
 func (c *Client) attributes(caller signals.Caller) temporal.SearchAttributes {

@@ -72,7 +72,7 @@ func TestLabelsAreIndexedOnlyWhenAskedFor(t *testing.T) {
 
 func TestDetailsSayWhoStartedTheExecution(t *testing.T) {
 	program := "```ts\nreturn 1\n```"
-	require.Equal(t, program, details("return 1", signals.Caller{}))
+	require.Equal(t, program, details("return 1", ExecuteOptions{}))
 	require.Equal(t, "started by \"svc\" (authenticated), started by \"bot\" (a claim), label team=\"billing\"\n\n"+
 		program, details("return 1", somebody))
 	text := details("return 1", signals.Caller{StartedBy: "x](http://evil) `y` **bold** \" (authenticated)\u202e"})

@@ -64,6 +64,9 @@ func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
 		Logs:       log.Logs,
 		Connectors: []string{}, Passes: log.Passes, CreatedAt: h.StartedAt, UpdatedAt: h.UpdatedAt,
 	}
+	if h.Input.Continues != nil {
+		r.Continues = h.Input.Continues.ExecutionID
+	}
 	if log.Pinned != nil {
 		r.Engine, r.Connectors = log.Pinned.Engine, append(r.Connectors, log.Pinned.Connectors...)
 	}
@@ -72,6 +75,7 @@ func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
 		if err := log.Give(h.Loose(log), h.Source); err != nil {
 			return nil, fmt.Errorf("fold the end of %s: %w", id, err)
 		}
+		r.LeftOver = log.LeftOver()
 	}
 	if h.Result == nil {
 		r.Log = log.Calls()
@@ -86,7 +90,7 @@ func closeRecord(r *signals.Record, h *history.History, log *signals.Log) error 
 	if err := log.Give(end.Final, h.Source); err != nil {
 		return fmt.Errorf("fold the end of %s: %w", r.ID, err)
 	}
-	r.Log = log.Calls()
+	r.Log, r.LeftOver = log.Calls(), log.LeftOver()
 	signals.End(r.Log, end.Ended)
 	r.Status, r.Error, r.Position, r.Passes, r.UpdatedAt = end.Status, end.Error, end.Position, end.Passes, end.EndedAt
 	if end.Status == signals.Failed {
@@ -196,7 +200,7 @@ func noSnippet(name string) error { return fmt.Errorf("there is no snippet %q: %
 func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcome {
 	o := signals.Outcome{
 		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
-		Calls: r.Log, Pass: r.Passes,
+		Calls: r.Log, Pass: r.Passes, LeftOver: r.LeftOver,
 	}
 	if len(h.Passes) > 0 && r.Status == signals.Completed {
 		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {

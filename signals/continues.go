@@ -317,8 +317,8 @@ func (s *Shelf) Has(connector, method string) bool {
 }
 
 // Take finds the offer for a call that the program issues now; ok is false where the call has to be made. The same call
-// gets the same offer again.
-func (s *Shelf) Take(seq int, connector, method string, args json.RawMessage) (o Offer, ok bool) {
+// gets the same offer again. What was read is offered only where reads are.
+func (s *Shelf) Take(seq int, connector, method string, args json.RawMessage, reads bool) (o Offer, ok bool) {
 	if s == nil || !s.Has(connector, method) {
 		return o, false
 	}
@@ -331,7 +331,7 @@ func (s *Shelf) Take(seq int, connector, method string, args json.RawMessage) (o
 		delete(s.taken, seq)
 	}
 	for _, i := range candidates {
-		if !s.used[i] && s.stands(i) {
+		if !s.used[i] && s.stands(i) && (reads || s.earlier.Offers[i].Effect()) {
 			s.taken[seq] = i
 			s.use(i)
 			return s.earlier.Offers[i], true

@@ -2,6 +2,7 @@ package signals
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -194,6 +195,13 @@ type CallError struct {
 	Message string `json:"message"`
 	// Key is the idempotency key of a call whose outcome is unknown.
 	Key string `json:"key,omitempty"`
+}
+
+// UnknownOutcome is the error of a call that was interrupted while it ran.
+func UnknownOutcome(name, key string) *CallError {
+	return &CallError{Name: OutcomeUnknown, Key: key, Message: fmt.Sprintf(
+		"The outcome of %s is unknown: it was interrupted while it ran and may or may not have taken effect. Check "+
+			"before you repeat it.", name)}
 }
 
 // Names of errors that programs may tell apart by error.name.

@@ -29,7 +29,8 @@ type History struct {
 	Cancelled *signals.Decision
 	Passes    []signals.PassResult
 
-	carried    []signals.CarriedLog // parts of the log of the runs before
+	earlier    []signals.EarlierPart // parts of what it was offered by the execution that it continues
+	carried    []signals.CarriedLog  // parts of the log of the runs before
 	before     *signals.Log         // the same where the parts are not all there yet
 	dc         converter.DataConverter
 	ahead      int                  // the newest pass that a call went on with
@@ -147,6 +148,11 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 	switch a.kind {
 	case signals.PassActivity:
 		return h.passed(result)
+	case signals.ContinueActivity:
+		var part signals.EarlierPart
+		err := h.decode(result, &part)
+		h.earlier = append(h.earlier, part)
+		return err
 	case signals.CarryActivity:
 		var part signals.CarriedLog
 		err := h.decode(result, &part)
@@ -211,6 +217,9 @@ func (h *History) decode(payloads *commonpb.Payloads, into any) error {
 // Log folds the recorded passes.
 func (h *History) Log() (*signals.Log, error) {
 	log, parts := signals.NewLog(), h.carried
+	for _, part := range h.earlier {
+		log.Offer(part)
+	}
 	if h.before != nil {
 		parts = h.before.Carry()
 	}
