@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (a *Activities) offers(ctx context.Context, in signals.ContinueInput) ([]si
 	if err != nil {
 		return nil, err
 	}
-	first := signals.EarlierPart{Tip: tip, TipRun: run, Seed: tip, StartedAt: h.StartedAt, Fresh: in.Continues.Fresh}
+	first := signals.EarlierPart{Tip: tip, TipRun: run, Seed: tip, StartedAt: cmp.Or(h.Clock, h.StartedAt), Fresh: in.Continues.Fresh}
 	if log.Earlier != nil {
 		first.Seed, first.StartedAt = log.Earlier.Seed, log.Earlier.StartedAt
 	}

@@ -24,7 +24,7 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 		pass.Connectors = in.Pinned.Connectors
 	}
 	if earlier := known.log.Earlier; earlier != nil {
-		pass.Seed, pass.Start = earlier.Seed, earlier.StartedAt
+		pass.Seed, pass.Start, pass.Began = earlier.Seed, earlier.StartedAt, in.StartedAt
 	}
 	entries, ephemeral := known.entries()
 	pass.Log, pass.Refresh = entries, in.Decided && ephemeral

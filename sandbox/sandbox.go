@@ -54,6 +54,9 @@ type Pass struct {
 	Seed string
 	// Start is the virtual clock before the first delivery, in epoch milliseconds.
 	Start int64
+	// Began is when the execution began, where its clock starts earlier: with that of the execution that it continues.
+	// Until the clock has caught up, what the program does itself takes no time.
+	Began int64
 	// Modules are what the program may import: source by name. A change of them is a change of the engine: see
 	// compile.ModulesVersion.
 	Modules map[string]string

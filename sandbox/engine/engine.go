@@ -484,6 +484,9 @@ func (e *Engine) arrived(c completion) {
 		e.block(c.call)
 		return
 	}
+	if c.call.Connector == sandbox.PlatformConnector {
+		c.at = min(c.at, e.now())
+	}
 	e.ready = append(e.ready, c)
 }
 
