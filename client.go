@@ -142,15 +142,23 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 func (o ExecuteOptions) continues(in *signals.ExecutionInput) error {
 	switch {
 	case o.Continues == "" && o.Fresh:
-		return errors.New("fresh goes with continues: it makes reads of the earlier execution anew")
+		return &continuesError{"fresh goes with continues: it makes what the earlier execution has read be read anew"}
 	case o.Continues == "":
 		return nil
 	case o.Continues == o.ID:
-		return fmt.Errorf("execution %q cannot continue itself", o.ID)
+		return &continuesError{fmt.Sprintf("execution %q cannot continue itself", o.ID)}
+	}
+	if err := signals.CheckExecutionID(o.Continues); err != nil {
+		return &continuesError{"continues: " + err.Error()}
 	}
 	in.Continues = &signals.Continues{ExecutionID: o.Continues, Fresh: o.Fresh, Approver: o.Approver}
-	return signals.CheckExecutionID(o.Continues)
+	return nil
 }
+
+// continuesError says why a program cannot go on from what was named.
+type continuesError struct{ message string }
+
+func (e *continuesError) Error() string { return e.message }
 
 func (c *Client) startOptions(code string, o ExecuteOptions) client.StartWorkflowOptions {
 	summary := o.Purpose

@@ -418,3 +418,12 @@ func (b Blocked) from() *CarriedFrom {
 	}
 	return &b.Earlier.From
 }
+
+// HowToGoOn tells a model in one line how to correct a program that has run; empty where there is nothing to correct.
+func (o Outcome) HowToGoOn() string {
+	if o.Status != Failed && o.Status != Rejected || o.Pass == 0 {
+		return ""
+	}
+	return fmt.Sprintf("To go on, run the corrected code with \"continues\": %q: calls that were made are not made again.",
+		o.ExecutionID)
+}

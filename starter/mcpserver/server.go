@@ -105,7 +105,7 @@ func New(ctx context.Context, o Options) (*server.MCPServer, error) {
 	switch d.Surface {
 	case Codemode:
 		d.mcp = server.NewMCPServer("codemode", version.Number, append(options, server.WithToolFilter(d.describe))...)
-		d.mcp.AddTool(codemodeTool(), d.runProgram)
+		d.mcp.AddTool(d.codemodeTool(), d.runProgram)
 	case UTCP:
 		d.mcp = server.NewMCPServer("CodeMode-MCP", version.Number, options...)
 		d.addUTCP()

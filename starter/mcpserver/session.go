@@ -24,6 +24,7 @@ type session struct {
 	canAsk   bool // the client asks people
 	client   string
 	owner    string // whose token the client came with
+	decides  bool   // and it lets them decide
 	mu       sync.Mutex
 }
 
@@ -31,7 +32,7 @@ func (d *door) session(ctx context.Context, request mcp.CallToolRequest) *sessio
 	s := &session{door: d}
 	who := caller(ctx)
 	if who != nil {
-		s.owner = who.Name
+		s.owner, s.decides = who.Name, who.MayDecide
 	}
 	if request.Params.Meta != nil {
 		s.token = request.Params.Meta.ProgressToken
@@ -72,6 +73,16 @@ func (s *session) execute(ctx context.Context, code string, o codemode.ExecuteOp
 	out, err := s.await(ctx,
 		o.ID, func(ctx context.Context) (signals.Outcome, error) { return s.Runtime.Execute(ctx, code, o) })
 	return s.decided(ctx, out, err)
+}
+
+// goOn runs a program that may correct an earlier one.
+func (s *session) goOn(ctx context.Context, code, continues string, fresh bool,
+	o codemode.ExecuteOptions) (signals.Outcome, error) {
+	if err := signals.CheckExecutionID(continues); continues != "" && err != nil {
+		return signals.ErrorOutcome("", "continues: "+err.Error()), nil
+	}
+	o.Continues, o.Fresh, o.Approver = continues, fresh && continues != "", s.decides
+	return s.execute(ctx, code, o)
 }
 
 // outcome is that of an execution that exists already.
