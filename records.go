@@ -29,8 +29,10 @@ func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 		c.overlay(ctx, record)
 	}
 	restoreEdits(record.Log, h)
-	_, err = c.join(ctx, h, record)
-	return record, err
+	if _, err = c.join(ctx, h, record); err != nil {
+		return record, err
+	}
+	return record, c.undoneElsewhere(ctx, record)
 }
 
 // restoreEdits adds edited arguments that were too large to be kept with the decision.

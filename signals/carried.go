@@ -206,7 +206,9 @@ func (l *Log) Restore(part CarriedLog) {
 		l.Offer(*part.Earlier)
 	}
 	for _, b := range part.Blocked {
-		l.Blocked[b.Seq] = b
+		if l.Blocked[b.Seq] = b; b.Earlier != nil {
+			l.take(b.Seq, b.Earlier.From)
+		}
 	}
 	for _, e := range part.Entries {
 		if e.Timer {

@@ -45,7 +45,7 @@ func (c *cli) showOutcome(p *page, o signals.Outcome, source string) {
 		p.styled(dim, "%s\n", tally(o.Calls))
 	}
 	p.leftOver(o.LeftOver)
-	if o.HowToGoOn() != "" {
+	if done := len(o.Calls)+len(o.LeftOver) > 0 || o.CallsOmitted; done && o.HowToGoOn() != "" {
 		p.styled(dim, "go on with a corrected program: %s\n", c.hint("run", "FILE", "--continues", o.ExecutionID))
 	}
 	switch o.Status {

@@ -281,11 +281,13 @@ func TestContinuesUndoesOnce(t *testing.T) {
 		"the-new-one-first": func(b *bench, old, new string) {
 			require.Equal(b.t, []int{1, 0}, b.rollback(new).Reverted)
 			require.Equal(b.t, []string{"c", "a"}, b.undone())
+			require.Equal(b.t, []signals.CallState{signals.Reverted, signals.Applied}, b.states(old))
 			require.Equal(b.t, []int{1, 0}, b.rollback(old).Reverted)
 		},
 		"the-old-one-first": func(b *bench, old, new string) {
 			require.Equal(b.t, []int{1, 0}, b.rollback(old).Reverted)
 			require.Equal(b.t, []string{"b", "a"}, b.undone())
+			require.Equal(b.t, []signals.CallState{signals.Reverted, signals.Applied}, b.states(new))
 			require.NoError(b.t, b.client.Delete(b.context(), old))
 			require.Equal(b.t, []int{1, 0}, b.rollback(new).Reverted)
 		},
@@ -534,6 +536,39 @@ func TestContinuesAResultTooLarge(t *testing.T) {
 	require.Equal(t, signals.Completed, o.Status, o.Error)
 	require.Contains(t, string(o.Result), "took effect before and is not made again")
 	require.Len(t, b.lab.effects("big"), 1)
+}
+
+func applied(calls []signals.Call) int {
+	n := 0
+	for _, c := range calls {
+		if c.State == signals.Applied {
+			n++
+		}
+	}
+	return n
+}
+
+// The program has the results in the order in which the earlier one had them.
+func TestContinuesInTheSameOrder(t *testing.T) {
+	eachWay(t, func(t *testing.T, b *bench) {
+		b.worker()
+		const code = `const seen = [await lab.read({name: 'r'})];
+			const one = async (name) => { await lab.make({name, gate: name}); seen.push(name); await lab.write({name: seen.join('')}); };
+			await Promise.all(['x', 'y', 'z'].map(one));`
+		id := b.start(code + `throw 1`)
+		b.eventually("all run", func() bool { return len(b.lab.effects("make")) == 3 })
+		for i, name := range []string{"z", "x", "y"} {
+			b.lab.open(name)
+			b.eventually("it has settled", func() bool { return applied(b.show(id).Log) > i+1 })
+		}
+		require.Equal(t, signals.Failed, b.wait(id).Status)
+		require.ElementsMatch(t, []string{"rz", "rzx", "rzxy"}, names(b.lab.effects("write")))
+		o := b.goOn(id, code+`return seen`)
+		b.completed(`["r","z","x","y"]`, o)
+		require.Len(t, b.lab.effects("write"), 3)
+		require.Len(t, b.lab.effects("make"), 3)
+		require.Empty(t, o.LeftOver)
+	})
 }
 
 // Programs of the synchronous mode go on, too.
