@@ -75,7 +75,8 @@ func TestDetailsSayWhoStartedTheExecution(t *testing.T) {
 	require.Equal(t, program, details("return 1", ExecuteOptions{}))
 	require.Equal(t, "started by \"svc\" (authenticated), started by \"bot\" (a claim), label team=\"billing\"\n\n"+
 		program, details("return 1", ExecuteOptions{Caller: somebody}))
-	text := details("return 1", ExecuteOptions{Caller: signals.Caller{StartedBy: "x](http://evil) `y` **bold** \" (authenticated)\u202e"}})
+	hostile := signals.Caller{StartedBy: "x](http://evil) `y` **bold** \" (authenticated)\u202e"}
+	text := details("return 1", ExecuteOptions{Caller: hostile})
 	require.Regexp(t, "^`[^`]*`\n\n```ts", text, "one span of code")
 	require.Contains(t, text, `\" (authenticated)`, "the quote that would end the name is escaped")
 }

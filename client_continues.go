@@ -18,7 +18,8 @@ func (c *Client) undoneElsewhere(ctx context.Context, r *signals.Record) error {
 	}
 	continued := false
 	if r.Status.Terminal() {
-		_, err := c.temporal.DescribeWorkflowExecution(ctx, signals.ContinuedID(signals.WorkflowID(c.runtime, r.ID)), "")
+		claim := signals.ContinuedID(signals.WorkflowID(c.runtime, r.ID))
+		_, err := c.temporal.DescribeWorkflowExecution(ctx, claim, "")
 		if err != nil && !rpcerr.NotFound(err) {
 			return fmt.Errorf("find out whether %s is continued: %w", r.ID, err)
 		}

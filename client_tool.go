@@ -9,8 +9,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// CallTool runs what a model gave the tool: {"code": "…"}, and "continues" where it corrects a program. Anything else starts nothing and is an error outcome that
-// says what was expected, so that the model can correct itself.
+// CallTool runs what a model gave the tool: {"code": "…"}, and "continues" where it corrects a program. Anything else
+// starts nothing and is an error outcome that says what was expected, so that the model can correct itself.
 func (c *Client) CallTool(ctx context.Context, input json.RawMessage, o ExecuteOptions) (signals.Outcome, error) {
 	checked := tool.CheckInput(input)
 	if checked.Value == nil {

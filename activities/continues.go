@@ -115,7 +115,8 @@ func (a *Activities) offers(ctx context.Context, in signals.ContinueInput) ([]si
 	if err != nil {
 		return nil, err
 	}
-	first := signals.EarlierPart{Tip: tip, TipRun: run, Seed: tip, StartedAt: cmp.Or(h.Clock, h.StartedAt), Fresh: in.Continues.Fresh}
+	first := signals.EarlierPart{Tip: tip, TipRun: run, Seed: tip, StartedAt: cmp.Or(h.Clock, h.StartedAt),
+		Fresh: in.Continues.Fresh}
 	if log.Earlier != nil {
 		first.Seed, first.StartedAt = log.Earlier.Seed, log.Earlier.StartedAt
 	}

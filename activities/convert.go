@@ -49,7 +49,8 @@ func (a *Activities) limits(in signals.PassInput) signals.Limits {
 }
 
 // wireResult translates the sandbox's answer into what history keeps. Its error is for another attempt of the pass.
-func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *signals.Shelf) (signals.PassResult, error) {
+func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *signals.Shelf) (signals.PassResult,
+	error) {
 	result := signals.PassResult{
 		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
 		Logs: r.Logs, Lines: r.Lines, Failure: r.PassFailure(),
@@ -84,7 +85,8 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *s
 
 // wireBlocked adds what the method's policy says to what the sandbox knows of the call. A method may have gone since
 // the call was issued, and its policy with it: then the pass is made again, where the program learns that it has gone.
-func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked, error) {
+func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked,
+	error) {
 	blocked := signals.Blocked{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: b.Class, Approval: b.Approval,
 		Position: b.Position, TimeoutMs: int64(b.Timeout / time.Millisecond),

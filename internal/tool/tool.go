@@ -16,8 +16,8 @@ const InputSchema = `{"type":"object","properties":{"code":{"type":"string",` +
 	Continues + `},"required":["code"],"additionalProperties":false}`
 
 // Continues are the members of that schema by which a corrected program goes on from an earlier one.
-const Continues = `"continues":{"type":"string","description":"Of a corrected program: the executionId of the one that ` +
-	`failed. Calls it made are not made again, equal calls get their results"},` +
+const Continues = `"continues":{"type":"string","description":"Of a corrected program: the executionId of the ` +
+	`one that failed. Calls it made are not made again, equal calls get their results"},` +
 	`"fresh":{"type":"boolean","description":"With continues: make its reads anew"}`
 
 // Description is what a model is told of the codemode tool. It names the

@@ -161,7 +161,8 @@ func (g *markedGenerator) orderlyLeaf(own string, alone bool) string {
 
 const (
 	correct = "class Bug extends Error {}\nconst mark = () => {};\n"
-	wrong   = "class Bug extends Error {}\nlet left = %d;\nconst mark = () => { if (left-- === 0) throw new Bug('bug'); };\n"
+	wrong   = "class Bug extends Error {}\nlet left = %d;\n" +
+		"const mark = () => { if (left-- === 0) throw new Bug('bug'); };\n"
 )
 
 // ledger is what really was done.

@@ -16,8 +16,8 @@ import (
 // inputSchema has no required member, since either is enough; runProgram says so to who gives neither or both.
 const inputSchema = `{"type":"object","properties":{` +
 	`"code":{"type":"string","description":"JavaScript or TypeScript: an async function, or statements whose last expression is the result"},` +
-	`"executionId":{"type":"string","description":"Instead of code: the id of an earlier execution, to get its outcome"}%s},` +
-	`"additionalProperties":false}`
+	`"executionId":{"type":"string","description":"Instead of code: the id of an earlier execution, to get its outcome"}` +
+	`%s},"additionalProperties":false}`
 
 const laterText = "\n\n## Outcomes\n\nThe answer names the execution. While its status is running or paused, call " +
 	"this tool " +

@@ -38,9 +38,10 @@ func textOf(t *testing.T, r *mcp.CallToolResult) string {
 }
 
 func TestModelsGoOnFromAnError(t *testing.T) {
-	runtime := &failingRuntime{out: signals.Outcome{Status: signals.Failed, ExecutionID: "exec_1", Error: "oops", Pass: 1,
+	out := signals.Outcome{Status: signals.Failed, ExecutionID: "exec_1", Error: "oops", Pass: 1,
 		LeftOver: []signals.LeftOver{{CarriedFrom: signals.CarriedFrom{ExecutionID: "exec_0", Seq: 2}, Connector: "c",
-			Method: "w", Args: json.RawMessage(`{"n":1}`)}}}}
+			Method: "w", Args: json.RawMessage(`{"n":1}`)}}}
+	runtime := &failingRuntime{out: out}
 	d := &door{Options: Options{Runtime: runtime}.withDefaults()}
 	r, err := d.runProgram(t.Context(), call(`{"code":"1","continues":"exec_0","fresh":true}`))
 	require.NoError(t, err)
