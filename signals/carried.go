@@ -206,6 +206,7 @@ func (l *Log) Restore(part CarriedLog) {
 		l.Offer(*part.Earlier)
 	}
 	for _, b := range part.Blocked {
+		l.acts(b)
 		if l.Blocked[b.Seq] = b; b.Earlier != nil {
 			l.take(b.Seq, b.Earlier.From)
 		}

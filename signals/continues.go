@@ -123,20 +123,37 @@ type Earlier struct {
 	EarlierPart // without its offers
 	Offers      []Offer
 
-	at   map[CarriedFrom]int // index in Offers
-	used map[CarriedFrom]bool
+	at      map[CarriedFrom]int // index in Offers
+	byCall  map[string][]int    // the same, by what equal calls have in common
+	methods map[string]bool
+	used    map[CarriedFrom]bool // was taken, or undone before it could be
+	newest  int                  // of the effects that were taken; -1 before the first
+	acted   bool                 // the program has caused an effect of its own
 }
 
 // Offer adds a part of the offers to a log that has no calls yet.
 func (l *Log) Offer(part EarlierPart) {
 	if l.Earlier == nil {
-		l.Earlier = &Earlier{at: map[CarriedFrom]int{}, used: map[CarriedFrom]bool{}}
-		l.Earlier.EarlierPart = part
+		l.Earlier = &Earlier{EarlierPart: part, at: map[CarriedFrom]int{}, byCall: map[string][]int{},
+			methods: map[string]bool{}, used: map[CarriedFrom]bool{}, newest: -1}
 		l.Earlier.EarlierPart.Offers = nil
+		for _, undone := range part.Undone {
+			l.Earlier.used[undone] = true
+		}
 	}
 	for _, o := range part.Offers {
-		l.Earlier.at[o.From] = len(l.Earlier.Offers)
-		l.Earlier.Offers = append(l.Earlier.Offers, o)
+		l.Earlier.add(o)
+	}
+}
+
+func (e *Earlier) add(o Offer) {
+	i := len(e.Offers)
+	e.Offers = append(e.Offers, o)
+	e.at[o.From], e.methods[o.Connector+"."+o.Method] = i, true
+	key := callKey(o.Connector, o.Method, o.Args)
+	e.byCall[key] = append(e.byCall[key], i)
+	if edited := callKey(o.Connector, o.Method, o.Edited); len(o.Edited) > 0 && edited != key {
+		e.byCall[edited] = append(e.byCall[edited], i)
 	}
 }
 
@@ -176,7 +193,9 @@ func (l *Log) take(seq int, from CarriedFrom) {
 	if !ok {
 		return
 	}
-	l.Earlier.used[o.From] = true
+	if l.Earlier.used[o.From] = true; o.Effect() {
+		l.Earlier.newest = max(l.Earlier.newest, l.Earlier.at[from])
+	}
 	if len(o.Edited) > 0 {
 		l.edit(seq, o.Edited)
 	}
@@ -201,7 +220,7 @@ func (l *Log) Unused() []Offer {
 		return nil
 	}
 	for _, o := range l.Earlier.Offers {
-		if !l.Earlier.used[o.From] && !slices.Contains(l.Earlier.Undone, o.From) {
+		if !l.Earlier.used[o.From] {
 			list = append(list, o)
 		}
 	}
@@ -254,8 +273,6 @@ func (l *Log) LeftOver() []LeftOver {
 // Shelf hands the offers out to the calls of one pass: each once, to equal calls in their order.
 type Shelf struct {
 	earlier *Earlier
-	byCall  map[string][]int
-	methods map[string]bool
 	used    map[int]bool
 	taken   map[int]int // offer by seq of the call that took it in this pass
 	oldest  int64       // a read that settled before is made anew
@@ -270,29 +287,8 @@ func (l *Log) Shelf(now time.Time, reads time.Duration) *Shelf {
 	if l.Earlier == nil || len(l.Earlier.Offers) == 0 {
 		return nil
 	}
-	s := &Shelf{earlier: l.Earlier, byCall: map[string][]int{}, methods: map[string]bool{}, used: map[int]bool{},
-		taken: map[int]int{}, oldest: now.Add(-reads).UnixMilli(), newest: -1}
-	for i, o := range l.Earlier.Offers {
-		s.methods[o.Connector+"."+o.Method] = true
-		s.index(o, o.Args, i)
-		if len(o.Edited) > 0 && !SameArgs(o.Args, o.Edited) {
-			s.index(o, o.Edited, i)
-		}
-		if l.Earlier.used[o.From] {
-			s.use(i)
-		}
-		s.used[i] = s.used[i] || slices.Contains(l.Earlier.Undone, o.From)
-	}
-	//workflowcheck:ignore in whatever order
-	for _, b := range l.Blocked {
-		s.acted = s.acted || b.Class != Read && b.Earlier == nil
-	}
-	return s
-}
-
-func (s *Shelf) index(o Offer, args json.RawMessage, i int) {
-	key := callKey(o.Connector, o.Method, args)
-	s.byCall[key] = append(s.byCall[key], i)
+	return &Shelf{earlier: l.Earlier, used: map[int]bool{}, taken: map[int]int{}, oldest: now.Add(-reads).UnixMilli(),
+		newest: l.Earlier.newest, acted: l.Earlier.acted}
 }
 
 // callKey is equal for calls that are: of connector, method and canonical arguments.
@@ -313,7 +309,7 @@ func (s *Shelf) use(i int) {
 
 // Has reports whether calls of a method are offered at all.
 func (s *Shelf) Has(connector, method string) bool {
-	return s != nil && s.methods[connector+"."+method]
+	return s != nil && s.earlier.methods[connector+"."+method]
 }
 
 // Take finds the offer for a call that the program issues now; ok is false where the call has to be made. The same call
@@ -322,7 +318,7 @@ func (s *Shelf) Take(seq int, connector, method string, args json.RawMessage, re
 	if s == nil || !s.Has(connector, method) {
 		return o, false
 	}
-	candidates := s.byCall[callKey(connector, method, args)]
+	candidates := s.earlier.byCall[callKey(connector, method, args)]
 	if i, again := s.taken[seq]; again {
 		if slices.Contains(candidates, i) {
 			return s.earlier.Offers[i], true
@@ -331,7 +327,7 @@ func (s *Shelf) Take(seq int, connector, method string, args json.RawMessage, re
 		delete(s.taken, seq)
 	}
 	for _, i := range candidates {
-		if !s.used[i] && s.stands(i) && (reads || s.earlier.Offers[i].Effect()) {
+		if !s.used[i] && !s.earlier.used[s.earlier.Offers[i].From] && s.stands(i, reads) {
 			s.taken[seq] = i
 			s.use(i)
 			return s.earlier.Offers[i], true
@@ -342,9 +338,9 @@ func (s *Shelf) Take(seq int, connector, method string, args json.RawMessage, re
 
 // stands reports whether what an offer says still holds: effects do, reads while they are young and nothing has
 // happened to the program since that came later in the earlier one.
-func (s *Shelf) stands(i int) bool {
+func (s *Shelf) stands(i int, reads bool) bool {
 	o := s.earlier.Offers[i]
-	return o.Effect() || !s.earlier.Fresh && !s.acted && o.At >= s.oldest && i > s.newest
+	return o.Effect() || reads && !s.earlier.Fresh && !s.acted && o.At >= s.oldest && i > s.newest
 }
 
 // Acts notes that the program causes an effect of its own.
@@ -410,6 +406,13 @@ func (l *Log) offerOf(executionID string, c Call, known func(Call) *CallError) (
 	}
 	o.Error = known(c)
 	return o, o.Error != nil && o.Effect()
+}
+
+// acts notes that the program issued a call of its own that has an effect.
+func (l *Log) acts(b Blocked) {
+	if l.Earlier != nil && b.Class != Read && b.Earlier == nil {
+		l.Earlier.acted = true
+	}
 }
 
 func (b Blocked) from() *CarriedFrom {

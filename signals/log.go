@@ -138,6 +138,7 @@ func (l *Log) Add(r PassResult) {
 			l.gated++
 		}
 		l.Blocked[b.Seq] = b
+		l.acts(b)
 		if b.Earlier != nil {
 			l.take(b.Seq, b.Earlier.From)
 		}
