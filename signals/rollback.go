@@ -98,7 +98,7 @@ type RevertTarget struct {
 	Once   bool         `json:"once,omitempty"`
 }
 
-// Names the effect that is undone: the call that was made, of whichever execution.
+// Made names the effect that is undone: the call that was made, of whichever execution.
 func (t RevertTarget) Made(executionID string) CarriedFrom {
 	if t.Origin != nil {
 		return *t.Origin
