@@ -87,6 +87,13 @@ type ExecuteOptions struct {
 	Synchronous bool
 	// Caller says who starts the execution, on whose behalf, and what it belongs to.
 	signals.Caller
+	// Continues is the id of an execution that has ended, from which the program goes on: its calls that equal calls of
+	// that one are not made again, and get the same results.
+	Continues string
+	// Fresh makes reads anew all the same. What was done is never done again.
+	Fresh bool
+	// Approver says that a front door lets the caller decide about calls: then they may continue what others started.
+	Approver bool
 	// NoWait answers with status running as soon as the execution is started.
 	NoWait bool
 }
@@ -120,6 +127,9 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	}
 	input := signals.ExecutionInput{Code: code, Runtime: c.runtime, Purpose: o.Purpose,
 		Synchronous: o.Synchronous, Caller: o.Caller}
+	if err := o.continues(&input); err != nil {
+		return signals.Outcome{}, err
+	}
 	options, in := c.startOptions(input, o.ID), payload.MustRaw(input)
 	defer c.retaining(ctx, o.ID)()
 	if o.NoWait {
@@ -128,13 +138,35 @@ func (c *Client) Execute(ctx context.Context, code string, o ExecuteOptions) (si
 	return c.startAndWait(ctx, options, in, o.ID)
 }
 
+// continues adds what the execution goes on from.
+func (o ExecuteOptions) continues(in *signals.ExecutionInput) error {
+	switch {
+	case o.Continues == "" && o.Fresh:
+		return &continuesError{"fresh goes with continues: it makes what the earlier execution has read be read anew"}
+	case o.Continues == "":
+		return nil
+	case o.Continues == o.ID:
+		return &continuesError{fmt.Sprintf("execution %q cannot continue itself", o.ID)}
+	}
+	if err := signals.CheckExecutionID(o.Continues); err != nil {
+		return &continuesError{"continues: " + err.Error()}
+	}
+	in.Continues = &signals.Continues{ExecutionID: o.Continues, Fresh: o.Fresh, Approver: o.Approver}
+	return nil
+}
+
+// continuesError says why a program cannot go on from what was named.
+type continuesError struct{ message string }
+
+func (e *continuesError) Error() string { return e.message }
+
 func (c *Client) startOptions(in signals.ExecutionInput, id string) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
 		ID: signals.WorkflowID(c.runtime, id), TaskQueue: signals.TaskQueue(c.runtime),
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		StaticSummary:            summary(in.Purpose, in.Code),
-		StaticDetails:            details(in.Code, in.Caller),
+		StaticDetails:            details(in),
 		TypedSearchAttributes:    c.attributes(in.Caller),
 		Memo:                     map[string]any{signals.MemoStart: payload.MustRaw(in.Listed())},
 	}
@@ -146,12 +178,15 @@ func summary(purpose, code string) string {
 }
 
 // details is what the Web UI shows about an execution: who started it, and the program.
-func details(code string, caller signals.Caller) string {
-	program := words.Fenced("ts", signals.Cut(code, 10_000))
-	if caller.IsZero() {
-		return program
+func details(in signals.ExecutionInput) string {
+	text := words.Fenced("ts", signals.Cut(in.Code, 10_000))
+	if in.Continues != nil {
+		text = "continues " + in.Continues.ExecutionID + "\n\n" + text
 	}
-	return words.OneLine(signals.Cut(caller.String(), 2000)) + "\n\n" + program
+	if in.Caller.IsZero() {
+		return text
+	}
+	return words.OneLine(signals.Cut(in.Caller.String(), 2000)) + "\n\n" + text
 }
 
 func (c *Client) attributes(caller signals.Caller) temporal.SearchAttributes {

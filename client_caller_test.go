@@ -72,10 +72,11 @@ func TestLabelsAreIndexedOnlyWhenAskedFor(t *testing.T) {
 
 func TestDetailsSayWhoStartedTheExecution(t *testing.T) {
 	program := "```ts\nreturn 1\n```"
-	require.Equal(t, program, details("return 1", signals.Caller{}))
+	require.Equal(t, program, details(signals.ExecutionInput{Code: "return 1"}))
 	require.Equal(t, "started by \"svc\" (authenticated), started by \"bot\" (a claim), label team=\"billing\"\n\n"+
-		program, details("return 1", somebody))
-	text := details("return 1", signals.Caller{StartedBy: "x](http://evil) `y` **bold** \" (authenticated)\u202e"})
+		program, details(signals.ExecutionInput{Code: "return 1", Caller: somebody}))
+	hostile := signals.Caller{StartedBy: "x](http://evil) `y` **bold** \" (authenticated)\u202e"}
+	text := details(signals.ExecutionInput{Code: "return 1", Caller: hostile})
 	require.Regexp(t, "^`[^`]*`\n\n```ts", text, "one span of code")
 	require.Contains(t, text, `\" (authenticated)`, "the quote that would end the name is escaped")
 }

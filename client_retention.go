@@ -56,6 +56,10 @@ func (c *Client) forget(ctx context.Context, id string) error {
 			break
 		}
 	}
+	// What undid effects that others carried stays: these could else be undone twice.
+	if _, err := c.deleteRuns(ctx, signals.ContinuedID(workflowID)); err != nil {
+		return err
+	}
 	_, err := c.deleteRuns(ctx, workflowID)
 	return err
 }

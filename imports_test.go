@@ -89,9 +89,11 @@ var mayImport = map[string][]string{
 		"worker/config", "internal/telemetry",
 	},
 
-	"starter/guard":     {},
-	"starter/console":   {"", "internal/validate", "starter/guard"},
-	"starter/mcpserver": {"", "connectors/utcp", "connectors/wire", "internal/validate", "starter/guard"},
+	"starter/guard":   {},
+	"starter/console": {"", "internal/validate", "starter/guard"},
+	"starter/mcpserver": {
+		"", "connectors/utcp", "connectors/wire", "internal/tool", "internal/validate", "starter/guard",
+	},
 	"starter/local": {
 		"", "connectors", "connectors/catalogue", "internal/ask", "internal/lookup", "sandbox", "sandbox/child",
 	},

@@ -28,8 +28,10 @@ func (c *Client) Show(ctx context.Context, id string) (*signals.Record, error) {
 		c.overlay(ctx, record)
 	}
 	h.RestoreEdits(record.Log)
-	_, err = h.Join(ctx, c.temporal, signals.WorkflowID(c.runtime, id), record)
-	return record, err
+	if _, err = h.Join(ctx, c.temporal, signals.WorkflowID(c.runtime, id), record); err != nil {
+		return record, err
+	}
+	return record, c.undoneElsewhere(ctx, record)
 }
 
 // history reads what the server keeps of an execution.

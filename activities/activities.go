@@ -62,6 +62,7 @@ type Activities struct {
 	patience  time.Duration // aheadWithin, but for tests
 	effects   effects
 	carried   effects // the log that is being carried
+	offered   offered
 	catalogue func() *catalogue.Catalogue
 	snippets  *lookup.Recent
 }
@@ -105,6 +106,8 @@ func (a *Activities) Register(w worker.ActivityRegistry) {
 	w.RegisterActivityWithOptions(a.RollbackPlan, activity.RegisterOptions{Name: signals.RollbackPlanActivity})
 	w.RegisterActivityWithOptions(a.Outcome, activity.RegisterOptions{Name: signals.OutcomeActivity})
 	w.RegisterActivityWithOptions(a.Carry, activity.RegisterOptions{Name: signals.CarryActivity})
+	w.RegisterActivityWithOptions(a.Continue, activity.RegisterOptions{Name: signals.ContinueActivity})
+	w.RegisterActivityWithOptions(a.UndoOnce, activity.RegisterOptions{Name: signals.UndoActivity})
 	w.RegisterActivityWithOptions(a.PassEnd, activity.RegisterOptions{Name: signals.PassEndActivity})
 	w.RegisterActivityWithOptions(a.Dispose, activity.RegisterOptions{Name: signals.DisposeActivity})
 }

@@ -150,10 +150,10 @@ func TestACallWithoutRulesIsNotRecorded(t *testing.T) {
 	two.Approvals, two.ResolvedByClient = 2, true
 	r := sandbox.Result{End: sandbox.Blocked, Blocked: []sandbox.BlockedCall{
 		{Call: sandbox.Call{Connector: "store", Method: "pay"}, Class: connectors.Write, Approval: true}}}
-	result, err := testActivities(t, two).wireResult(signals.PassInput{}, r)
+	result, err := testActivities(t, two).wireResult(signals.PassInput{}, r, nil)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, true}, []any{result.Blocked[0].Approvals, result.Blocked[0].Client})
-	_, err = testActivities(t).wireResult(signals.PassInput{}, r)
+	_, err = testActivities(t).wireResult(signals.PassInput{}, r, nil)
 	require.ErrorContains(t, err, "the rules for call 0 can no longer be told")
 }
 

@@ -25,6 +25,7 @@ type host struct {
 	in      signals.PassInput
 	lookups lookup.Lookups
 	job     *job
+	shelf   *signals.Shelf // nil if nothing is carried
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
@@ -33,14 +34,21 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 		return lookup.Admit(c.Method)
 	}
 	method, approval, err := h.Connectors.Check(h.in.Caller, c.Connector, c.Method, c.Args)
+	if a, carried := h.carry(c, method, err); carried {
+		return a
+	}
 	if err != nil {
 		return sandbox.Refuse(err)
 	}
 	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient ||
 		method.Timeout > longestInline
+	if gated && method.Class != connectors.Read {
+		h.shelf.Acts()
+	}
 	return sandbox.Admission{
-		Gated: gated, EveryCall: !gated && !method.MayNeedApproval(),
+		Gated:     gated,
+		EveryCall: !gated && !method.MayNeedApproval() && !h.shelf.Has(c.Connector, c.Method),
 		Approval:  approval || method.ResolvedByClient, // it waits for a person
 		Class:     method.Class,
 		Ephemeral: method.Reexecute && !elsewhere, Timeout: method.Timeout,

@@ -19,9 +19,12 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 		Lines:       known.log.Lines(),
 		Limits:      sandbox.Limits{Timeout: a.PassTimeout}, After: in.After, As: nonce,
 	}
-	limits := a.Limits.WithDefaults()
+	limits := a.limits(in)
 	if in.Pinned != nil {
-		pass.Connectors, limits = in.Pinned.Connectors, in.Pinned.Limits.WithDefaults()
+		pass.Connectors = in.Pinned.Connectors
+	}
+	if earlier := known.log.Earlier; earlier != nil {
+		pass.Seed, pass.Start, pass.Began = earlier.Seed, earlier.StartedAt, in.StartedAt
 	}
 	entries, ephemeral := known.entries()
 	pass.Log, pass.Refresh = entries, in.Decided && ephemeral
@@ -37,8 +40,17 @@ func (a *Activities) sandboxPass(in signals.PassInput, known *remembered, nonce 
 	return pass
 }
 
+// limits are those of the execution: what its first pass has pinned.
+func (a *Activities) limits(in signals.PassInput) signals.Limits {
+	if in.Pinned != nil {
+		return in.Pinned.Limits.WithDefaults()
+	}
+	return a.Limits.WithDefaults()
+}
+
 // wireResult translates the sandbox's answer into what history keeps. Its error is for another attempt of the pass.
-func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) (signals.PassResult, error) {
+func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *signals.Shelf) (signals.PassResult,
+	error) {
 	result := signals.PassResult{
 		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
 		Logs: r.Logs, Lines: r.Lines, Failure: r.PassFailure(),
@@ -47,11 +59,13 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) (signals
 		result.Omitted = signals.TooLarge("The final result", r.Oversize, payload.MaxValueBytes(a.DataConverter))
 	}
 	for i := range r.Entries {
-		r.Entries[i].Revertable = a.revertable(r.Entries[i])
+		if !tookOver(&r.Entries[i], shelf) {
+			r.Entries[i].Revertable = a.revertable(r.Entries[i])
+		}
 	}
 	result.Entries = r.Entries
 	for _, b := range r.Blocked {
-		blocked, err := a.wireBlocked(in.Runtime, b)
+		blocked, err := a.wireBlocked(in.Runtime, b, shelf.Taken(b.Seq))
 		if err != nil {
 			return result, err
 		}
@@ -70,7 +84,8 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result) (signals
 
 // wireBlocked adds what the method's policy says to what the sandbox knows of the call. A method may have gone since
 // the call was issued, and its policy with it: then the pass is made again, where the program learns that it has gone.
-func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) (signals.Blocked, error) {
+func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked,
+	error) {
 	blocked := signals.Blocked{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: b.Class, Approval: b.Approval,
 		Position: b.Position, TimeoutMs: int64(b.Timeout / time.Millisecond),
@@ -89,6 +104,10 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall) (signals
 		if a.AuthenticatedApprovers {
 			blocked.Approvers = signals.ApproversAuthenticated
 		}
+	}
+	if earlier != nil { // it was made once: people say what is next, not whether it may be
+		blocked.Approval, blocked.Earlier = false,
+			&signals.EarlierCall{From: earlier.From, Unknown: *earlier.Error, Edited: earlier.Edited}
 	}
 	if r := method.Retry; r != (connectors.RetryLimits{}) {
 		blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),

@@ -133,6 +133,8 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	}
 	nonce := newNonce()
 	known.input = standing(in)
+	limits := a.limits(in)
+	shelf := known.log.Shelf(time.Now(), time.Duration(limits.CarriedReadsMs)*time.Millisecond)
 	if missing := a.missing(in); len(missing) > 0 {
 		known.nonce = nonce
 		a.memory.put(known)
@@ -143,11 +145,11 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 		return signals.PassResult{}, err
 	}
 	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, j.report), a.sandboxPass(in, known, nonce),
-		&host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime), job: j})
+		&host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime), job: j, shelf: shelf})
 	if err != nil {
 		return signals.PassResult{}, err
 	}
-	result, err := a.wireResult(in, r)
+	result, err := a.wireResult(in, r, shelf)
 	if err != nil {
 		return signals.PassResult{}, err
 	}
@@ -260,7 +262,7 @@ func (a *Activities) missing(in signals.PassInput) []string {
 // values that travelled as references are filled in.
 func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembered, error) {
 	run := activity.GetInfo(ctx).WorkflowExecution
-	if in.After == "" && in.Code != "" {
+	if in.After == "" && in.Code != "" && !in.Continues {
 		return &remembered{runID: run.RunID, code: in.Code, log: signals.NewLog(), bytes: len(in.Code)}, nil
 	}
 	known := a.memory.take(run.RunID, in.After)
@@ -277,7 +279,8 @@ func (a *Activities) recall(ctx context.Context, in signals.PassInput) (*remembe
 		if err != nil {
 			return nil, fmt.Errorf("fold the log of %s: %w", in.ExecutionID, err)
 		}
-		known = &remembered{runID: run.RunID, nonce: log.Nonce, code: h.Input.Code, log: log, bytes: len(h.Input.Code)}
+		known = &remembered{runID: run.RunID, nonce: log.Nonce, code: h.Input.Code, log: log,
+			bytes: len(h.Input.Code) + log.Earlier.Bytes()}
 	}
 	if known.nonce != in.After {
 		return nil, fmt.Errorf("the history of %s ends with another pass than the one before pass %d", in.ExecutionID,

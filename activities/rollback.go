@@ -57,6 +57,9 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 	if plan.Left = max(0, len(plan.Targets)-signals.MaxReverts); plan.Left > 0 {
 		plan.Targets = plan.Targets[:signals.MaxReverts]
 	}
+	if err := a.share(ctx, in.WorkflowID, h, plan.Targets); err != nil {
+		return signals.RollbackPlan{}, err
+	}
 	carryEffects(h, log, plan.Targets)
 	a.effects.keep(in.RunID, h, log)
 	return plan, nil
@@ -93,6 +96,9 @@ const (
 func carryEffects(h *history.History, log *signals.Log, list []signals.RevertTarget) {
 	left := carriedEffects
 	for i := range list {
+		if list[i].Once {
+			continue // what undoes it has an input of its own, which outlives this execution
+		}
 		args, result, err := h.Effect(log, list[i])
 		if size := len(args) + len(result); err == nil && size <= carriedEffect && size <= left {
 			list[i].Args, list[i].Result, list[i].Carried = args, result, true

@@ -3,6 +3,8 @@ package codemodetest
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,9 +32,23 @@ import (
 type recorder struct {
 	client.Client
 	mu       sync.Mutex
+	id       string // of the workflow that runs
 	events   []*historypb.HistoryEvent
+	earlier  histories
 	runtime  string
 	snippets map[string]signals.SnippetVersion
+}
+
+// histories are the events of workflows that have ended, by id.
+type histories map[string][]*historypb.HistoryEvent
+
+// all are the histories of the run and of those before it.
+func (r *recorder) all() histories {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := maps.Clone(r.earlier)
+	all[r.id] = r.events
+	return all
 }
 
 func (r *recorder) add(at time.Time, e *historypb.HistoryEvent) int64 {
@@ -113,15 +129,22 @@ func (r *recorder) activityFailed(scheduled int64, err error) {
 	})
 }
 
-// GetWorkflowHistory gives the events so far. There is no other workflow.
+// GetWorkflowHistory gives the events so far, or those of an earlier run. There is no other workflow.
 func (r *recorder) GetWorkflowHistory(_ context.Context, id, _ string, _ bool,
 	_ enumspb.HistoryEventFilterType) client.HistoryEventIterator {
-	if _, _, execution := signals.ParseWorkflowID(id); !execution {
-		return unknown{}
+	if events := r.all()[id]; events != nil {
+		return &iterator{events: slices.Clip(events)}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return &iterator{events: r.events[:len(r.events):len(r.events)]}
+	return unknown{}
+}
+
+// ExecuteWorkflow takes what says that an execution is continued: here each is by one, and nobody asks.
+func (r *recorder) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, workflow any,
+	_ ...any) (client.WorkflowRun, error) {
+	if workflow != signals.ContinuedWorkflow {
+		return nil, serviceerror.NewUnimplemented("codemodetest starts no workflow " + o.ID)
+	}
+	return nil, nil
 }
 
 type unknown struct{}
@@ -212,12 +235,15 @@ func lend[C any](_ func(context.Context) C, next interceptor.ActivityOutboundInt
 func (l *lendOutbound[C]) GetClient(context.Context) C { return l.client }
 
 // DescribeWorkflowExecution tells that the execution has ended: its outcome is asked for no earlier.
-func (r *recorder) DescribeWorkflowExecution(context.Context, string,
-	string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *recorder) DescribeWorkflowExecution(_ context.Context, id,
+	_ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	events := r.all()[id]
+	if events == nil {
+		return nil, serviceerror.NewNotFound("no such workflow")
+	}
 	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-		CloseTime: r.events[len(r.events)-1].EventTime,
+		Execution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: id},
+		CloseTime: events[len(events)-1].EventTime,
 	}}, nil
 }
 

@@ -2,8 +2,10 @@ package codemodetest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -29,6 +31,10 @@ type Options struct {
 	Caller signals.Caller
 	// Decide answers for the people who approve; nil says nothing.
 	Decide Decide
+	// Continues is how an earlier run ended, from which the program goes on: see codemode.ExecuteOptions. Fresh reads
+	// anew what that one has read.
+	Continues *Result
+	Fresh     bool
 	// Snippets are what codemode.run finds, by name.
 	Snippets map[string]signals.SnippetVersion
 }
@@ -41,6 +47,8 @@ type Result struct {
 	Record *signals.Record
 	// Took is the time that passed for the execution, waiting included.
 	Took time.Duration
+
+	histories histories
 }
 
 // Run runs a program to its end. What keeps it from running at all, such as a mistake in the options, fails the test.
@@ -59,7 +67,13 @@ func Run(t testing.TB, code string, o Options) Result {
 	if o.Runtime == "" {
 		o.Runtime = signals.DefaultRuntime
 	}
-	r := &run{t: t, options: o, id: "exec_test", events: &recorder{runtime: o.Runtime, snippets: o.Snippets}}
+	r := &run{t: t, options: o, id: "exec_test"}
+	r.events = &recorder{runtime: o.Runtime, snippets: o.Snippets, earlier: histories{}}
+	if o.Continues != nil {
+		maps.Copy(r.events.earlier, o.Continues.histories)
+		r.id = fmt.Sprintf("exec_test_%d", len(r.events.earlier)+1)
+	}
+	r.events.id = signals.WorkflowID(o.Runtime, r.id)
 	r.setUp(plugin)
 	return r.execute(code)
 }
@@ -98,6 +112,9 @@ func (r *run) execute(code string) Result {
 	r.t.Helper()
 	started := r.env.Now()
 	input := signals.ExecutionInput{Code: code, Runtime: r.options.Runtime, Caller: r.options.Caller}
+	if earlier := r.options.Continues; earlier != nil {
+		input.Continues = &signals.Continues{ExecutionID: earlier.Record.ID, Fresh: r.options.Fresh}
+	}
 	r.events.started(started, input)
 	if r.options.Decide != nil {
 		r.env.RegisterDelayedCallback(func() { r.wait(0) }, 0)
@@ -126,7 +143,7 @@ func (r *run) result(took time.Duration) Result {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return Result{Outcome: outcome, Record: record, Took: took}
+	return Result{Outcome: outcome, Record: record, Took: took, histories: r.events.all()}
 }
 
 // wait asks for the next outcome and decides what it waits for.

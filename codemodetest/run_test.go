@@ -48,6 +48,34 @@ func states(calls []signals.Call) []signals.CallState {
 	return list
 }
 
+func TestACorrectedProgramGoesOn(t *testing.T) {
+	shop := codemodetest.NewConnector("shop")
+	shop.Read("stock", 3)
+	shop.Write("order", codemodetest.Answer(func(args json.RawMessage) (any, error) { return args, nil }))
+	shop.Write("pay", "paid").RequiresApproval = true
+	o := with(shop)
+	o.Decide = func(signals.PendingAction) codemodetest.Decision {
+		return codemodetest.ApproveWith(json.RawMessage(`{"sum":2}`))
+	}
+	const begin = `await shop.stock(); await shop.order({ n: Math.random() }); await shop.pay({ sum: 1 });`
+	first := codemodetest.Run(t, begin+` await shop.order({ n: 'old' }); nonsense()`, o)
+	require.Equal(t, signals.Failed, first.Outcome.Status)
+	o.Continues, o.Decide = &first, nil
+	second := codemodetest.Run(t, begin+` throw new Error('once more')`, o)
+	require.Equal(t, signals.Failed, second.Outcome.Status)
+	require.Len(t, second.Outcome.LeftOver, 1)
+	o.Continues = &second
+	third := codemodetest.Run(t, begin+` return await shop.order({ n: 'new' })`, o)
+	require.JSONEq(t, `{"n":"new"}`, string(third.Outcome.Result), third.Outcome.Error)
+	require.Len(t, shop.Calls("stock"), 1)
+	require.Len(t, shop.Calls("pay"), 1)
+	require.Len(t, shop.Calls("order"), 3)
+	call := third.Record.Log[2]
+	require.Equal(t, signals.CarriedFrom{ExecutionID: first.Record.ID, Seq: 2}, *call.CarriedFrom)
+	require.JSONEq(t, `{"sum":2}`, string(call.EditedArgs))
+	require.JSONEq(t, `{"n":"old"}`, string(third.Outcome.LeftOver[0].Args))
+}
+
 func TestLargeValuesComeBackFromHistory(t *testing.T) {
 	big := codemodetest.NewConnector("big")
 	big.Write("make", strings.Repeat("x", 100_000))

@@ -54,6 +54,9 @@ type Pass struct {
 	Seed string
 	// Start is the virtual clock before the first delivery, in epoch milliseconds.
 	Start int64
+	// Began is when the execution began, where its clock starts earlier: with that of the execution that it continues.
+	// Until the clock has caught up, what the program does itself takes no time.
+	Began int64
 	// Modules are what the program may import: source by name. A change of them is a change of the engine: see
 	// compile.ModulesVersion.
 	Modules map[string]string
@@ -153,6 +156,8 @@ type Call struct {
 type Admission struct {
 	// Refused settles the call at once with this error.
 	Refused *signals.CallError
+	// Carried settles the call at once, as an equal call settled before this execution.
+	Carried *Carried
 	// Gated leaves the call to whoever drives the passes; else it is made inline.
 	Gated     bool
 	Approval  bool
@@ -162,6 +167,16 @@ type Admission struct {
 	// EveryCall of the method is admitted like this one, unless its arguments are refused: a child need not ask again
 	// in the same pass. Only inline calls have it.
 	EveryCall bool
+}
+
+// Carried is how a call ended that an earlier execution made.
+type Carried struct {
+	Value json.RawMessage // missing: undefined
+	Err   *signals.CallError
+	// At is when, in epoch milliseconds. The program has the results of several in the order of their Order, as the
+	// earlier one had.
+	At    int64
+	Order int
 }
 
 // Settlement is how an inline call ended.

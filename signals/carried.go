@@ -88,6 +88,8 @@ type CarriedLog struct {
 	Blocked   []Blocked               `json:"blocked,omitempty"`
 	Decisions map[int][]Decision      `json:"decisions,omitempty"`
 	Edited    map[int]json.RawMessage `json:"edited,omitempty"`
+	// Earlier is a part of what the execution was offered, and comes before all that it took of that.
+	Earlier *EarlierPart `json:"earlier,omitempty"`
 
 	// The last part has the rest.
 	Nonce      string   `json:"nonce,omitempty"`
@@ -104,6 +106,15 @@ const carriedPart = 1_200_000
 // Carry splits the log into parts, each of which fits an event. It is the same for the same log.
 func (l *Log) Carry() []CarriedLog {
 	c := &carrier{parts: []CarriedLog{{}}}
+	for _, part := range l.Earlier.parts() {
+		if c.last().Earlier != nil {
+			c.parts = append(c.parts, CarriedLog{})
+		}
+		c.last().Earlier = &part
+		for _, o := range part.Offers {
+			c.bytes += o.bytes()
+		}
+	}
 	for _, e := range l.Order {
 		c.entry(l, e)
 	}
@@ -193,6 +204,9 @@ func (c *carrier) decided(l *Log, seq int) {
 
 // Restore adds a part, in order, to a log that has nothing else yet.
 func (l *Log) Restore(part CarriedLog) {
+	if part.Earlier != nil {
+		l.Offer(*part.Earlier)
+	}
 	for _, b := range part.Blocked {
 		l.block(b)
 	}

@@ -22,6 +22,8 @@ type Log struct {
 	Logs      []string
 	// Edited are the arguments that settled calls of earlier runs were made with, where a person replaced them.
 	Edited map[int]json.RawMessage
+	// Earlier is what the execution is offered by the one that it continues; nil where it continues none.
+	Earlier *Earlier
 	// HookErrors are what lifecycle hooks failed with in earlier runs.
 	HookErrors []string
 	// Last is the newest pass result, without what was folded.
@@ -158,6 +160,10 @@ func (l *Log) block(b Blocked) {
 		l.beside += len(b.Args)
 	}
 	l.Blocked[b.Seq] = b
+	l.acts(b)
+	if b.Earlier != nil {
+		l.take(b.Seq, b.Earlier.From)
+	}
 }
 
 // settle appends, but a reexecute read that ran anew takes the place of its former result.
@@ -173,6 +179,7 @@ func (l *Log) settle(e Entry) {
 	}
 	l.settled[e.ID] = len(l.Order)
 	l.Order = append(l.Order, e)
+	l.carried(e.ID, e.CarriedFrom)
 }
 
 // Settled reports whether the call is in the log.
@@ -239,11 +246,15 @@ func (l *Log) UndoPlan(undone map[int]int64) []RevertTarget {
 	}
 	list := []RevertTarget{}
 	for _, call := range UndoOrder(calls) {
-		b := l.Blocked[call.Seq]
-		list = append(list, RevertTarget{
+		b, e := l.Blocked[call.Seq], l.Order[call.SettleOrder-1]
+		t := RevertTarget{
 			Seq: call.Seq, Connector: call.Connector, Method: call.Method, TimeoutMs: b.TimeoutMs, Queue: b.Queue,
-			Source: l.Order[call.SettleOrder-1].Source,
-		})
+			Source: e.Source, Origin: e.CarriedFrom,
+		}
+		if o, carried := l.Earlier.offer(e.CarriedFrom); carried {
+			t.TimeoutMs, t.Queue = o.TimeoutMs, o.Queue
+		}
+		list = append(list, t)
 	}
 	return list
 }
@@ -253,13 +264,13 @@ func (l *Log) settledCall(e Entry) Call {
 		Seq: e.ID, Connector: e.Connector, Method: e.Method, Args: e.Args, State: Applied, Class: e.Class,
 		RequiresApproval: e.Approval, Ephemeral: e.Ephemeral, Attempts: e.Attempts, Position: e.Position,
 		SettledAt:  e.At,
-		Revertable: e.Revertable,
+		Revertable: e.Revertable, CarriedFrom: e.CarriedFrom,
 	}
 	if !e.Ephemeral {
 		c.Result = e.Value
 	}
-	if _, gated := l.Blocked[e.ID]; gated {
-		c.ArgsDigest = Digest(e.Args)
+	if b, gated := l.Blocked[e.ID]; gated {
+		c.ArgsDigest, c.CarriedFrom = Digest(e.Args), b.from()
 	}
 	if e.Error != nil {
 		c.State, c.Error, c.ErrorName = Errored, e.Error.Message, e.Error.Name
@@ -274,8 +285,9 @@ func (l *Log) openCall(b Blocked) Call {
 	c := Call{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, State: Executing, Class: b.Class,
 		RequiresApproval: b.Approval, Position: b.Position, ArgsDigest: Digest(b.Args), Revertable: b.Revertable,
+		CarriedFrom: b.from(),
 	}
-	if b.Client || b.Approval && l.taken(b.Seq) < max(1, b.Approvals) {
+	if b.Client || b.Earlier != nil && l.taken(b.Seq) == 0 || b.Approval && l.taken(b.Seq) < max(1, b.Approvals) {
 		c.State = Pending
 	}
 	return l.decided(c)

@@ -11,8 +11,13 @@ import (
 
 // Workflow and activity types as they stand in history.
 const (
-	ExecutionWorkflow    = "codemode.Execution"
-	RollbackWorkflow     = "codemode.Rollback"
+	ExecutionWorkflow = "codemode.Execution"
+	RollbackWorkflow  = "codemode.Rollback"
+	// UndoWorkflow undoes one effect that several executions share; UndoActivity sees to it that it does.
+	UndoWorkflow = "codemode.Undo"
+	UndoActivity = "codemode.UndoOnce"
+	// ContinuedWorkflow does nothing: that it exists says which execution continues another.
+	ContinuedWorkflow    = "codemode.Continued"
 	PassActivity         = "codemode.Pass"
 	RollbackPlanActivity = "codemode.RollbackPlan"
 	PassEndActivity      = "codemode.PassEnd"
@@ -85,6 +90,17 @@ func WorkflowID(runtime, executionID string) string {
 
 // RollbackID is the workflow id of the nth rollback (from 1) of a closed execution.
 func RollbackID(workflowID string, n int) string { return fmt.Sprintf("%s/rollback/%d", workflowID, n) }
+
+// ContinuedID is the workflow id that the execution claims which continues another.
+func ContinuedID(workflowID string) string { return workflowID + "/continued" }
+
+// MemoContinued is the memo of that workflow that names the execution which continues.
+const MemoContinued = "codemodeContinuedBy"
+
+// UndoID is the workflow id of the undoing of one effect that several executions share: of the call that was made.
+func UndoID(runtime string, made CarriedFrom) string {
+	return fmt.Sprintf("%s/undo/%d", WorkflowID(runtime, made.ExecutionID), made.Seq)
+}
 
 // ParseWorkflowID splits the workflow id of an execution; ok is false for any other id.
 func ParseWorkflowID(id string) (runtime, executionID string, ok bool) {

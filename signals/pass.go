@@ -2,6 +2,7 @@ package signals
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -19,6 +20,8 @@ type ExecutionInput struct {
 	FailOnError bool `json:"failOnError,omitempty"`
 	// Caller is who started the execution, for whom and in which conversation.
 	Caller
+	// Continues is the execution that this one goes on from, if it does.
+	Continues *Continues `json:"continues,omitempty"`
 	// Continued is the state of the run before, where that continued as new.
 	Continued *Carried `json:"continued,omitempty"`
 }
@@ -85,6 +88,8 @@ type Limits struct {
 	GatedCalls  int   `json:"gatedCalls,omitempty"`  // 100,000
 	Passes      int   `json:"passes,omitempty"`      // 1,000,000
 	RunTimeMs   int64 `json:"runTimeMs,omitempty"`   // 30 days
+	// CarriedReadsMs is how old a read may be that is taken over from the execution which is continued: 1 h.
+	CarriedReadsMs int64 `json:"carriedReadsMs,omitempty"`
 	// LogBytes is what the log of an execution may take that outlives a run, as history holds it: 28 MiB.
 	LogBytes int `json:"logBytes,omitempty"`
 	// A run that has recorded so many bytes beyond what it was given, or so many events, continues as new.
@@ -100,6 +105,7 @@ func (l Limits) WithDefaults() Limits {
 	l.GatedCalls = orElse(l.GatedCalls, 100_000)
 	l.Passes = orElse(l.Passes, 1_000_000)
 	l.RunTimeMs = orElse(l.RunTimeMs, 30*24*hour)
+	l.CarriedReadsMs = orElse(l.CarriedReadsMs, hour)
 	l.LogBytes = orElse(l.LogBytes, 28<<20)
 	l.HistoryBytes = orElse(l.HistoryBytes, 16<<20)
 	l.HistoryEvents = orElse(l.HistoryEvents, 10_000)
@@ -136,6 +142,8 @@ type PassInput struct {
 	Open      []OpenCall `json:"open,omitempty"`
 	// Code is the program, for a local pass, whose input no event holds; other passes read it from the first event.
 	Code string `json:"code,omitempty"`
+	// Continues says that the first pass finds what it is offered in history.
+	Continues bool `json:"continues,omitempty"`
 	// Decided says that the pass follows a decision. On a worker without the pinned connectors it runs nothing and says
 	// so; results kept of reexecute reads are read anew.
 	Decided bool `json:"decided,omitempty"`
@@ -199,6 +207,13 @@ type CallError struct {
 	Key string `json:"key,omitempty"`
 }
 
+// UnknownOutcome is the error of a call that was interrupted while it ran.
+func UnknownOutcome(name, key string) *CallError {
+	return &CallError{Name: OutcomeUnknown, Key: key, Message: fmt.Sprintf(
+		"The outcome of %s is unknown: it was interrupted while it ran and may or may not have taken effect. Check "+
+			"before you repeat it.", name)}
+}
+
 // Names of errors that programs may tell apart by error.name.
 const (
 	OutcomeUnknown = "OutcomeUnknown"
@@ -231,6 +246,8 @@ type Entry struct {
 	Revertable bool `json:"revertable,omitempty"`
 	// Source is the activity that made a gated call. The fold sets it; no pass result has it.
 	Source string `json:"source,omitempty"`
+	// CarriedFrom is the call of an earlier execution that this one took over: it was not made here.
+	CarriedFrom *CarriedFrom `json:"carriedFrom,omitempty"`
 }
 
 // Internal says that the entry is replayed but is no call: a timer or a look-up.
@@ -261,6 +278,16 @@ type Blocked struct {
 	AskUnknown bool `json:"askUnknown,omitempty"`
 	// Retry bounds the attempts of a call that asks to be retried.
 	Retry *RetryLimits `json:"retry,omitempty"`
+	// Earlier is set of a call whose outcome an earlier execution left unknown, and about which a person is asked.
+	Earlier *EarlierCall `json:"earlier,omitempty"`
+}
+
+// EarlierCall is what is known of a call that an earlier execution made and whose outcome it left unknown.
+type EarlierCall struct {
+	From    CarriedFrom `json:"from"`
+	Unknown CallError   `json:"unknown"`
+	// Edited are the arguments that it was made with, where a person replaced the program's.
+	Edited json.RawMessage `json:"edited,omitempty"`
 }
 
 // How people are told apart where several have to approve: by the name that a door authenticated, else by the one that

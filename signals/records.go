@@ -98,6 +98,8 @@ type Call struct {
 	RevertError string `json:"revertError,omitempty"`
 	// Omitted says that args and result are left out here for their size; the full record has them.
 	Omitted bool `json:"omitted,omitempty"`
+	// CarriedFrom is the call of an earlier execution that this one took over: it was not made here.
+	CarriedFrom *CarriedFrom `json:"carriedFrom,omitempty"`
 }
 
 // Current are the arguments that the call would be made with: the issued ones, or those of an earlier approver where
@@ -151,6 +153,8 @@ type Outcome struct {
 	Position    *Position       `json:"position,omitempty"`
 	Logs        []string        `json:"logs,omitempty"`
 	Calls       []Call          `json:"calls"`
+	// LeftOver are the effects of the execution which this one continues that its program did not ask for.
+	LeftOver []LeftOver `json:"leftOver,omitempty"`
 	// Pass counts the passes behind this outcome; pass it to wait to learn of the next one.
 	Pass int `json:"pass"`
 	// Partial says that result, logs, calls or pending arguments are left out for their size: read the record.
@@ -172,6 +176,10 @@ type Record struct {
 	Code    string `json:"code,omitempty"`
 	Caller
 	Status Status `json:"status"`
+	// Continues is the execution that this one goes on from, LeftOver what its program did not ask for of that one's
+	// effects, once it has ended.
+	Continues string     `json:"continues,omitempty"`
+	LeftOver  []LeftOver `json:"leftOver,omitempty"`
 	// EndedBy is who or what ended the execution before its program did: a rejection, an expiry, a rollback or a
 	// request to cancel, of whose sender DecidedBy is what it claimed.
 	EndedBy    *Decision       `json:"endedBy,omitempty"`

@@ -92,6 +92,26 @@ type RevertTarget struct {
 	Args    json.RawMessage `json:"args,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Carried bool            `json:"carried,omitempty"`
+	// Origin is the call of an earlier execution that this one took over. Once says that other executions may undo the
+	// same effect, so that it is done by codemode.Undo, whose id is the call's.
+	Origin *CarriedFrom `json:"origin,omitempty"`
+	Once   bool         `json:"once,omitempty"`
+}
+
+// Made names the effect that is undone: the call that was made, of whichever execution.
+func (t RevertTarget) Made(executionID string) CarriedFrom {
+	if t.Origin != nil {
+		return *t.Origin
+	}
+	return CarriedFrom{ExecutionID: executionID, Seq: t.Seq}
+}
+
+// UndoInput starts codemode.Undo, or asks for it: it undoes one effect that several executions share, once.
+type UndoInput struct {
+	Runtime     string `json:"runtime"`
+	ExecutionID string `json:"executionId"` // whose rollback it is
+	Revert      Revert `json:"revert"`
+	Caller      Caller `json:"caller,omitzero"`
 }
 
 // Revert is the part of an undoing activity's input that says what to undo: a call of another run, or of the same one.

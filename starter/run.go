@@ -36,6 +36,9 @@ func (c *cli) runVerb() *cobra.Command {
 		"`name` of for whom it is started, if that is somebody else")
 	cmd.Flags().StringVar(&f.Conversation, "conversation", "", "`name` of the conversation that it belongs to")
 	cmd.Flags().Var((*labels)(&f.Labels), "label", "a label `name=value` to find it by; give it once for each")
+	cmd.Flags().StringVar(&f.Continues, "continues", "",
+		"`id` of an execution that has ended: go on from what it did, with this corrected program")
+	cmd.Flags().BoolVar(&f.Fresh, "fresh", false, "with --continues: read anew what the earlier execution has read")
 	cmd.Flags().BoolVar(&f.NoWait, "no-wait", false, "print the id and do not wait")
 	cmd.Flags().DurationVar(&f.timeout, "timeout",
 		0, "wait no longer than this `duration`; the execution goes on (exit 3)")
@@ -64,6 +67,9 @@ func (c *cli) runProgram(ctx context.Context, file string, f runFlags) (answer, 
 	if err := errors.Join(signals.CheckExecutionID(f.ID), f.Caller.Check()); err != nil {
 		return answer{}, usageError{err}
 	}
+	if err := f.checkContinues(); err != nil {
+		return answer{}, usageError{err}
+	}
 	c.id = f.ID
 	return c.with(ctx, func(conn *connection) (answer, error) {
 		if f.NoWait {
@@ -77,6 +83,18 @@ func (c *cli) runProgram(ctx context.Context, file string, f runFlags) (answer, 
 			func(ctx context.Context) (signals.Outcome, error) { return conn.execute(ctx, code, f) })
 		return c.outcomeAnswer(out, c.source(ctx, conn, out, code)), err
 	})
+}
+
+func (f runFlags) checkContinues() error {
+	switch {
+	case f.Continues == "" && f.Fresh:
+		return errors.New("--fresh goes with --continues")
+	case f.Continues == "":
+		return nil
+	case f.Continues == f.ID:
+		return fmt.Errorf("--continues %s: an execution cannot continue itself", f.ID)
+	}
+	return signals.CheckExecutionID(f.Continues)
 }
 
 func (c *cli) read(file string) (string, error) {

@@ -44,6 +44,10 @@ func (c *cli) showOutcome(p *page, o signals.Outcome, source string) {
 	if len(o.Calls) > 0 {
 		p.styled(dim, "%s\n", tally(o.Calls))
 	}
+	p.leftOver(o.LeftOver)
+	if done := len(o.Calls)+len(o.LeftOver) > 0 || o.CallsOmitted; done && o.HowToGoOn() != "" {
+		p.styled(dim, "go on with a corrected program: %s\n", c.hint("run", "FILE", "--continues", o.ExecutionID))
+	}
 	switch o.Status {
 	case signals.Paused:
 		p.line("")
@@ -248,6 +252,9 @@ func (c *cli) showRecord(p *page, r *signals.Record) {
 	if !r.Caller.IsZero() {
 		p.styled(dim, "%s\n", r.Caller)
 	}
+	if r.Continues != "" {
+		p.styled(dim, "continues %s\n", r.Continues)
+	}
 	if r.Purpose != "" {
 		p.line("%s", r.Purpose)
 	}
@@ -258,6 +265,7 @@ func (c *cli) showRecord(p *page, r *signals.Record) {
 	}
 	p.calls(r.Log)
 	p.line("")
+	p.leftOver(r.LeftOver)
 	p.failure(r.Error, r.Position, r.Code)
 	if r.Status == signals.Completed {
 		p.styled(dim, "result:\n")
@@ -283,10 +291,30 @@ func (p *page) calls(calls []signals.Call) {
 		if call.Error != "" {
 			result, _ = short(call.Error, 60)
 		}
-		rows = append(rows, []string{fmt.Sprint(call.Seq), call.Connector + "." + call.Method, string(call.State), args,
+		rows = append(rows, []string{fmt.Sprint(call.Seq), call.Connector + "." + call.Method, state(call), args,
 			result, call.DecidedBy, undo(call)})
 	}
 	p.table(rows)
+}
+
+// state is where a call stands, and whether another execution made it.
+func state(call signals.Call) string {
+	if call.CarriedFrom != nil {
+		return string(call.State) + ", carried"
+	}
+	return string(call.State)
+}
+
+// leftOver lists what the program that was corrected did, and the corrected one did not ask for.
+func (p *page) leftOver(list []signals.LeftOver) {
+	if len(list) == 0 {
+		return
+	}
+	p.styled(warn, "left over, which the corrected program did not ask for:\n")
+	for _, l := range list {
+		args, _ := short(signals.Summary(l.Args, 200), 60)
+		p.line("  %s #%d %s.%s %s", l.ExecutionID, l.Seq, l.Connector, l.Method, args)
+	}
 }
 
 // undo tells whether a rollback can undo a call, did, or could not.

@@ -31,8 +31,10 @@ type call struct {
 	client          bool     // never made here: a client gives the result
 	resolution      *signals.Resolution
 	askUnknown      bool
-	interrupted     *signals.CallError // what is known of an attempt that was interrupted while it ran
-	retried         bool               // a person wants it made again
+	interrupted     *signals.CallError   // what is known of an attempt that was interrupted while it ran
+	earlier         *signals.EarlierCall // that attempt was an earlier execution's
+	key             string               // of that attempt; empty is the call's own
+	retried         bool                 // a person wants it made again
 }
 
 func (c *call) name() string { return c.rec.Connector + "." + c.rec.Method }
@@ -111,7 +113,9 @@ func (e *execution) addInlineCall(entry signals.Entry) {
 	c := &call{phase: settled, rec: signals.Call{
 		Seq: entry.ID, Connector: entry.Connector, Method: entry.Method, State: signals.Applied, Class: entry.Class,
 		Ephemeral: entry.Ephemeral, Position: entry.Position, SettledAt: entry.At, Revertable: entry.Revertable,
+		RequiresApproval: entry.Approval, Attempts: entry.Attempts, CarriedFrom: entry.CarriedFrom,
 	}}
+	e.takeOver(entry.CarriedFrom)
 	if entry.Error != nil {
 		c.rec.State, c.rec.Error, c.rec.ErrorName = signals.Errored, signals.Cut(entry.Error.Message, maxHeldValue),
 			signals.Cut(entry.Error.Name, signals.MaxNameBytes)
@@ -119,11 +123,14 @@ func (e *execution) addInlineCall(entry signals.Entry) {
 	e.hold(&c.rec, entry.Args, entry.Value)
 	e.inline++
 	e.add(c)
-	e.countCall(c.rec)
+	if c.rec.CarriedFrom == nil { // else it was counted when it was made
+		e.countCall(c.rec)
+	}
 }
 
 func (e *execution) addGatedCall(ctx workflow.Context, b signals.Blocked) {
 	c := newGatedCall(b, workflow.Now(ctx).UnixMilli())
+	e.takeOver(c.rec.CarriedFrom)
 	c.enter(c.question())
 	e.hold(&c.rec, b.Args, nil)
 	e.gated++
@@ -144,5 +151,6 @@ func newGatedCall(b signals.Blocked, now int64) *call {
 	if b.Retry != nil {
 		c.retry = *b.Retry
 	}
+	c.madeEarlier(b.Earlier)
 	return c
 }

@@ -90,7 +90,7 @@ func (c *call) carried() signals.CarriedCall {
 			Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Class: c.rec.Class,
 			Approval: c.rec.RequiresApproval, Position: c.rec.Position, TimeoutMs: c.timeout.Milliseconds(),
 			Queue: c.queue, Revertable: c.rec.Revertable, Approvals: c.approvalsNeeded, Client: c.client,
-			AskUnknown: c.askUnknown, Retry: &c.retry,
+			AskUnknown: c.askUnknown, Retry: &c.retry, Earlier: c.earlier,
 		},
 		ArgsDigest: c.rec.ArgsDigest, Phase: string(c.phase), RequestedAt: c.requestedAt, EditedArgs: c.editedArgs,
 		Refused: c.refused, Scheduled: c.scheduled, Approvers: c.approvers, Approved: c.approved,
@@ -160,6 +160,7 @@ func (e *execution) takeLog(ctx workflow.Context) {
 				log.Bytes, e.limits.LogBytes)
 			return
 		}
+		e.restoreOffers(log)
 		for _, b := range log.Blocked {
 			if c := e.calls[b.Seq]; c != nil {
 				c.args = b.Args

@@ -25,6 +25,8 @@ func Register(w worker.WorkflowRegistry) {
 	register(Snippet, signals.SnippetWorkflow, newest)
 	register(Catalogue, signals.CatalogueWorkflow, pinned)
 	register(Outcome, signals.OutcomeActivity, pinned)
+	register(Undo, signals.UndoWorkflow, newest)
+	register(Continued, signals.ContinuedWorkflow, newest)
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status
@@ -39,6 +41,7 @@ func Execution(ctx workflow.Context, in signals.ExecutionInput) (signals.Executi
 	// Everything else runs detached: a cancelled execution still awaits and logs the calls that run.
 	main, _ := workflow.NewDisconnectedContext(ctx)
 	e.takeLog(main)
+	e.takeOffers(main)
 	e.run(main)
 	if e.handsOver {
 		return signals.ExecutionResult{},
@@ -101,6 +104,10 @@ type execution struct {
 	inline  int     // calls that passes made
 	gated   int     // calls that were left to the workflow
 	effects int     // of these, those that took effect and were no reads
+
+	// The effects of the execution that is continued, and which of them the program has not asked for.
+	offered  []signals.LeftOver
+	leftOver map[signals.CarriedFrom]bool
 
 	// Of the runs before, see carry.go.
 	runs           int // counting this one

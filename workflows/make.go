@@ -55,7 +55,7 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 // been begun before, by a worker that was lost, since the server itself repeats it.
 func (c *call) withdrawn(key string) {
 	if c.rec.Class == signals.Idempotent {
-		c.interrupted = unknownOutcome(c.name(), key)
+		c.interrupted = signals.UnknownOutcome(c.name(), key)
 	}
 	c.enter(withdrawn)
 }
@@ -63,8 +63,9 @@ func (c *call) withdrawn(key string) {
 func (e *execution) callInput(c *call) signals.CallInput {
 	return signals.CallInput{
 		ExecutionID: e.id, Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Args: c.sentArgs(),
-		Class:  c.rec.Class,
-		Key:    signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs()),
+		Class: c.rec.Class,
+		Key: cmp.Or(c.key,
+			signals.IdempotencyKey(e.id, c.rec.Seq, c.rec.Connector, c.rec.Method, c.dispatchArgs())),
 		Edited: len(c.editedArgs) > 0, Resolution: c.resolution, Caller: e.in.Caller,
 	}
 }
@@ -176,22 +177,16 @@ func (e *execution) settleCall(ctx workflow.Context, c *call, activityID string,
 		given.Error = &signals.CallError{Message: activityMessage(err)}
 		e.fail("%s", activityMessage(err))
 	case kind == "" && c.askUnknown && e.end == nil:
-		c.askAboutUnknown(e, unknownOutcome(c.name(), key), given.At)
+		c.askAboutUnknown(e, signals.UnknownOutcome(c.name(), key), given.At)
 		return
 	case kind == "":
-		given.Error = unknownOutcome(c.name(), key)
+		given.Error = signals.UnknownOutcome(c.name(), key)
 	default:
 		given.Source, given.Carried = activityID, true
 		given.Error = &signals.CallError{Message: activityMessage(err)}
 	}
 	e.settle(c, given)
 	e.hold(&c.rec, nil, out.Value)
-}
-
-func unknownOutcome(name, key string) *signals.CallError {
-	return &signals.CallError{Name: signals.OutcomeUnknown, Key: key, Message: fmt.Sprintf(
-		"The outcome of %s is unknown: it was interrupted while it ran and may or may not have taken effect. Check "+
-			"before you repeat it.", name)}
 }
 
 // askAboutUnknown leaves a call whose outcome is unknown to a person.

@@ -60,6 +60,7 @@ func (e *execution) publish(ctx workflow.Context) {
 			o.Result = end.value
 		}
 	}
+	e.addLeftOver(&o)
 	e.addHistory(&o)
 	e.outcome = &o
 	e.updatedAt = workflow.Now(ctx).UnixMilli()

@@ -104,6 +104,7 @@ func (e *execution) passInput() signals.PassInput {
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
 		Decided: e.decisionWaits, Pinned: e.pinned, Synchronous: e.in.Synchronous,
 		Given: carry(append(e.decisions, e.settled...)), Caller: e.in.Caller, Version: currentVersion,
+		Continues: e.in.Continues != nil && e.passes == 0,
 	}
 	e.decisions, e.undeliveredBytes, e.decisionWaits, e.settled, e.timers = nil, 0, false, nil, nil
 	e.settledBefore = false

@@ -27,7 +27,7 @@ const (
 // transitions are all there are. What leads back to a question (asking, awaiting, unknown) is a decision that led to
 // nothing: a refused argument, a worker without connectors, a rejection that no program has seen.
 var transitions = map[phase][]phase{
-	issued:    {asking, awaiting, ready},
+	issued:    {asking, awaiting, unknown, ready}, // unknown where an earlier execution had made it
 	asking:    {awaiting, decided, ready, settled, over},
 	awaiting:  {asking, decided, settled, over},
 	unknown:   {decided, settled, over},

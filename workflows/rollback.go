@@ -91,10 +91,18 @@ func revert(ctx workflow.Context, in signals.RollbackPlanInput, t signals.Revert
 		ExecutionID: in.ExecutionID, Seq: t.Seq, Connector: t.Connector, Method: t.Method, Class: signals.Write,
 		Revert: &signals.Revert{WorkflowID: in.WorkflowID, RunID: in.RunID, RevertTarget: t}, Caller: in.Caller,
 	}
+	if t.Origin != nil { // the effect is that call's: its key, and what the connector knows of it
+		input.ExecutionID, input.Seq = t.Origin.ExecutionID, t.Origin.Seq
+	}
 	limits := signals.RetryLimits{}.WithDefaults()
 	for input.Attempt = 1; ; input.Attempt++ {
-		err := workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), name+".revert",
-			payload.MustRaw(input)).Get(ctx, nil)
+		var err error
+		if t.Once {
+			err = undoOnce(ctx, in, t, input.Attempt)
+		} else {
+			err = workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), name+".revert",
+				payload.MustRaw(input)).Get(ctx, nil)
+		}
 		kind, delay := failureKind(err)
 		if (kind == signals.ErrorRetryable || kind == signals.ErrorUnavailable) && input.Attempt < limits.Attempts {
 			_ = workflow.Sleep(ctx, limits.Backoff(delay, input.Attempt))

@@ -22,6 +22,8 @@ type History struct {
 	Input     signals.ExecutionInput
 	StartedAt int64 // epoch milliseconds
 	UpdatedAt int64
+	// Clock is where the program's clock began: the time of the first workflow task.
+	Clock int64
 	// Result is that of the closed workflow; nil while it is open, or if it did not close by itself.
 	Result *signals.ExecutionResult
 	// Closed is how the workflow closed where it did not by itself, as in "terminated".
@@ -30,9 +32,11 @@ type History struct {
 	Cancelled *signals.Decision
 	Passes    []signals.PassResult
 
-	carried    []signals.CarriedLog // parts of the log of the runs before
-	before     *signals.Log         // the same where the parts are not all there yet
+	earlier    []signals.EarlierPart // parts of what it was offered by the execution that it continues
+	carried    []signals.CarriedLog  // parts of the log of the runs before
+	before     *signals.Log          // the same where the parts are not all there yet
 	dc         converter.DataConverter
+	began      bool                 // a workflow task has completed
 	ahead      int                  // the newest pass that a call went on with
 	activities map[int64]*activity  // by scheduled event
 	byID       map[string]*activity // gated calls by activity id
@@ -70,7 +74,7 @@ func (h *History) goBack(ctx context.Context, c client.Client, workflowID string
 	if state == nil {
 		return nil
 	}
-	h.StartedAt = state.StartedAt
+	h.StartedAt, h.Clock = state.StartedAt, state.StartedAt
 	if n := len(h.carried); n > 0 && n == h.carried[0].Parts {
 		return nil
 	}
@@ -98,6 +102,12 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
 		h.StartedAt = h.UpdatedAt
 		return h.decode(e.GetWorkflowExecutionStartedEventAttributes().Input, &h.Input)
+	case enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+		if !h.began { // it is tried again until one completes
+			h.Clock = h.UpdatedAt
+		}
+	case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+		h.began = true
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 		a := e.GetActivityTaskScheduledEventAttributes()
 		h.activities[e.EventId] = &activity{id: a.ActivityId, kind: a.ActivityType.Name, input: a.Input}
@@ -163,6 +173,11 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 	switch a.kind {
 	case signals.PassActivity:
 		return h.passed(result)
+	case signals.ContinueActivity:
+		var part signals.EarlierPart
+		err := h.decode(result, &part)
+		h.earlier = append(h.earlier, part)
+		return err
 	case signals.CarryActivity:
 		var part signals.CarriedLog
 		err := h.decode(result, &part)
@@ -227,6 +242,9 @@ func (h *History) decode(payloads *commonpb.Payloads, into any) error {
 // Log folds the recorded passes.
 func (h *History) Log() (*signals.Log, error) {
 	log, parts := signals.NewLog(), h.carried
+	for _, part := range h.earlier {
+		log.Offer(part)
+	}
 	if h.before != nil {
 		parts = h.before.Carry()
 	}

@@ -23,6 +23,9 @@ func (h *History) Record(runtime, id string) (*signals.Record, error) {
 		Logs:       log.Logs,
 		Connectors: []string{}, Passes: log.Passes, CreatedAt: h.StartedAt, UpdatedAt: h.UpdatedAt,
 	}
+	if h.Input.Continues != nil {
+		r.Continues = h.Input.Continues.ExecutionID
+	}
 	if log.Pinned != nil {
 		r.Engine, r.Connectors = log.Pinned.Engine, append(r.Connectors, log.Pinned.Connectors...)
 	}
@@ -31,6 +34,7 @@ func (h *History) Record(runtime, id string) (*signals.Record, error) {
 		if err := log.Give(h.Loose(log), h.Source); err != nil {
 			return nil, fmt.Errorf("fold the end of %s: %w", id, err)
 		}
+		r.LeftOver = log.LeftOver()
 	}
 	if h.Result == nil {
 		r.Log = log.Calls()
@@ -45,7 +49,7 @@ func (h *History) closeRecord(r *signals.Record, log *signals.Log) error {
 	if err := log.Give(end.Final, h.Source); err != nil {
 		return fmt.Errorf("fold the end of %s: %w", r.ID, err)
 	}
-	r.Log = log.Calls()
+	r.Log, r.LeftOver = log.Calls(), log.LeftOver()
 	signals.End(r.Log, end.Ended)
 	r.Status, r.Error, r.Position, r.Passes, r.UpdatedAt = end.Status, end.Error, end.Position, end.Passes, end.EndedAt
 	if end.Status == signals.Failed {
@@ -71,7 +75,7 @@ func (h *History) closeRecord(r *signals.Record, log *signals.Log) error {
 func (h *History) Outcome(r *signals.Record) signals.Outcome {
 	o := signals.Outcome{
 		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
-		Calls: r.Log, Pass: r.Passes,
+		Calls: r.Log, Pass: r.Passes, LeftOver: r.LeftOver,
 	}
 	if len(h.Passes) > 0 && r.Status == signals.Completed {
 		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {

@@ -12,8 +12,13 @@ import (
 
 // InputSchema is the JSON Schema of what the codemode tool takes.
 const InputSchema = `{"type":"object","properties":{"code":{"type":"string",` +
-	`"description":"JavaScript or TypeScript: an async function, or statements whose last expression is the result"}},` +
-	`"required":["code"],"additionalProperties":false}`
+	`"description":"JavaScript or TypeScript: an async function, or statements whose last expression is the result"},` +
+	Continues + `},"required":["code"],"additionalProperties":false}`
+
+// Continues are the members of that schema by which a corrected program goes on from an earlier one.
+const Continues = `"continues":{"type":"string","description":"Of a corrected program: the executionId of the ` +
+	`one that failed. Calls it made are not made again, equal calls get their results"},` +
+	`"fresh":{"type":"boolean","description":"With continues: make its reads anew"}`
 
 // Description is what a model is told of the codemode tool. It names the
 // connectors, with hints by name where there are any, but none of their methods,
@@ -84,7 +89,9 @@ type Input struct {
 
 // Value is a tool's input without what the tool does not know.
 type Value struct {
-	Code string `json:"code"`
+	Code      string `json:"code"`
+	Continues string `json:"continues,omitempty"`
+	Fresh     bool   `json:"fresh,omitempty"`
 }
 
 // Issue is what is wrong with an input.
@@ -96,8 +103,16 @@ type Issue struct {
 func CheckInput(input json.RawMessage) Input {
 	var members map[string]json.RawMessage // a struct would take "Code" for "code"
 	var code *string
-	if json.Unmarshal(input, &members) == nil && json.Unmarshal(members["code"], &code) == nil && code != nil {
-		return Input{Value: &Value{*code}}
+	if json.Unmarshal(input, &members) != nil || json.Unmarshal(members["code"], &code) != nil || code == nil {
+		return Input{Issues: []Issue{{signals.ErrNoCode.Error()}}}
 	}
-	return Input{Issues: []Issue{{signals.ErrNoCode.Error()}}}
+	v := Value{Code: *code}
+	if raw := members["continues"]; len(raw) > 0 && json.Unmarshal(raw, &v.Continues) != nil {
+		return Input{Issues: []Issue{{"continues must be a string: the id of an earlier execution"}}}
+	}
+	if raw := members["fresh"]; len(raw) > 0 && json.Unmarshal(raw, &v.Fresh) != nil {
+		return Input{Issues: []Issue{{"fresh must be true or false"}}}
+	}
+	v.Fresh = v.Fresh && v.Continues != ""
+	return Input{Value: &v}
 }

@@ -170,7 +170,7 @@ func (s *stint) call(body []byte) (*inlineCall, error) {
 			return nil, err
 		}
 		k = s.admitted[c.Seq]
-	case k.asked || k.refused || !k.is(c):
+	case k.asked || k.refused || k.Carried != nil || !k.is(c):
 		return nil, fmt.Errorf("the sandbox child asks for another call %d than was admitted", c.Seq)
 	}
 	k.asked, k.askedIn = true, s

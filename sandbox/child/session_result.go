@@ -145,6 +145,9 @@ func (k *admitted) ended(repeated *signals.CallError) (value json.RawMessage, fa
 	if k.refused {
 		return nil, repeated, repeated != nil && digestOf(repeated.Name, repeated.Message, repeated.Key) == k.reason
 	}
+	if k.Carried != nil {
+		return k.Carried.Value, k.Carried.Err, true
+	}
 	if _, gated := k.gated(); gated {
 		return nil, sandbox.NotReadAgainError(k.Call), k.again != nil
 	}

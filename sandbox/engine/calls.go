@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
@@ -75,7 +76,7 @@ func (e *Engine) stepEnded(c *call) func(goja.FunctionCall) goja.Value {
 		if e.recorded[c.Seq] != nil {
 			return goja.Undefined()
 		}
-		done := completion{call: c, at: time.Now().UnixMilli()}
+		done := completion{call: c, at: e.now()}
 		if f.Argument(0).ToBoolean() {
 			text, failure := e.durable(valueName{"The result of ", c.Connector, c.Method}, f.Argument(1))
 			if failure != nil {
@@ -197,13 +198,37 @@ func (e *Engine) admit(c *call) {
 	case a.Refused != nil:
 		e.countInline()
 		c.late = e.closing()
-		e.ready = append(e.ready, completion{call: c, err: a.Refused, at: max(e.clock, time.Now().UnixMilli())})
+		e.ready = append(e.ready, completion{call: c, err: a.Refused, at: max(e.clock, e.now())})
+	case a.Carried != nil:
+		e.carry(c, a.Carried)
 	case a.Gated:
 		e.block(c)
 	default:
 		e.countInline()
 		e.queue = append(e.queue, c)
 	}
+}
+
+// now is when what the program did by itself settles. While its clock runs behind, in what an earlier execution did, no
+// time passes with that.
+func (e *Engine) now() int64 {
+	if e.clock < e.pass.Began {
+		return e.clock
+	}
+	return time.Now().UnixMilli()
+}
+
+// carry settles a call as an earlier execution saw it settle. What that one knew first comes first, and at its time:
+// the program draws and asks for the same as before.
+func (e *Engine) carry(c *call, as *sandbox.Carried) {
+	e.countInline()
+	c.late = e.closing()
+	done := completion{call: c, value: as.Value, err: as.Err, at: as.At, order: max(1, as.Order)}
+	at := slices.IndexFunc(e.ready, func(other completion) bool { return other.order == 0 || other.order > done.order })
+	if at < 0 {
+		at = len(e.ready)
+	}
+	e.ready = slices.Insert(e.ready, at, done)
 }
 
 func (e *Engine) countInline() {

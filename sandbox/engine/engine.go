@@ -114,6 +114,7 @@ type completion struct {
 	at    int64
 	gated bool // escalated instead of settled
 	as    *sandbox.Admission
+	order int // of a call that was carried: its place among these, which come first
 }
 
 // errStopped unwinds the loop after the first interrupt; nothing may drive the runtime after it.
@@ -482,6 +483,9 @@ func (e *Engine) arrived(c completion) {
 		}
 		e.block(c.call)
 		return
+	}
+	if c.call.Connector == sandbox.PlatformConnector {
+		c.at = min(c.at, e.now())
 	}
 	e.ready = append(e.ready, c)
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -99,7 +101,12 @@ func (e *Engine) attach(c *call, b *sandbox.LeftCall) {
 
 // inOrder sorts what settled while the pass was away.
 func (e *Engine) inOrder() {
-	slices.SortStableFunc(e.ready, func(a, b completion) int { return int(a.at - b.at) })
+	slices.SortStableFunc(e.ready, func(a, b completion) int {
+		if a.order+b.order > 0 { // one that was carried comes first
+			return cmp.Compare(cmp.Or(a.order, math.MaxInt), cmp.Or(b.order, math.MaxInt))
+		}
+		return int(a.at - b.at)
+	})
 }
 
 // unawaited is how long the calls of a program that has ended are waited for. Quick ones count, as what a program does

@@ -95,6 +95,10 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	if message := signals.CheckSize("The execution code", code); message != "" {
 		return signals.ErrorOutcome("", message), nil
 	}
+	if o.Continues != "" {
+		return signals.ErrorOutcome("", "Nothing is kept of earlier programs here, so that none can be continued: run "+
+			"what is left to do, without continues."), nil
+	}
 	if err := o.Caller.Check(); err != nil {
 		return signals.Outcome{}, err
 	}

@@ -20,7 +20,17 @@ type told struct {
 	Error       string            `json:"error,omitempty"`
 	Position    *signals.Position `json:"position,omitempty"`
 	Logs        json.RawMessage   `json:"logs,omitempty"`
+	LeftOver    []leftOver        `json:"leftOver,omitempty"`
 	Message     string            `json:"message,omitempty"`
+}
+
+// leftOver is an effect of the program that was corrected, which the corrected one has not asked for.
+type leftOver struct {
+	ExecutionID string          `json:"executionId"`
+	Seq         int             `json:"seq"`
+	Method      string          `json:"method"`
+	Args        json.RawMessage `json:"args,omitempty"`
+	Error       string          `json:"error,omitempty"`
 }
 
 type pending struct {
@@ -55,6 +65,13 @@ func (d *door) tell(out signals.Outcome) told {
 	case signals.Paused:
 		t.Pending, t.Message = d.shownPending(out), d.pausedText(out)
 	}
+	t.LeftOver = d.shownLeftOver(out)
+	if d.Surface != Direct { // where there is no code to correct
+		t.Message += out.HowToGoOn()
+	}
+	if len(t.LeftOver) > 0 && t.Message == "" {
+		t.Message = "leftOver lists what the earlier program did and this one did not ask for: undo what is not wanted."
+	}
 	rest := d.Tokens - len(t.Error)/4
 	if len(out.Logs) > 0 {
 		logs, _ := signals.Marshal(out.Logs)
@@ -69,6 +86,22 @@ func (d *door) tell(out signals.Outcome) told {
 			" Parts of this outcome were left out for their size; the execution's record has them.")
 	}
 	return t
+}
+
+// maxLeftOver is how many effects that are left over a model is told of one by one.
+const maxLeftOver = 20
+
+func (d *door) shownLeftOver(out signals.Outcome) []leftOver {
+	var list []leftOver
+	for _, l := range out.LeftOver[:min(len(out.LeftOver), maxLeftOver)] {
+		args := truncate.Result(ordinary(l.Args), truncate.Options{MaxTokens: d.Tokens / 4 / maxLeftOver})
+		list = append(list, leftOver{ExecutionID: l.ExecutionID, Seq: l.Seq, Method: l.Connector + "." + l.Method,
+			Args: args, Error: signals.Cut(l.Error, 200)})
+	}
+	if more := len(out.LeftOver) - len(list); more > 0 {
+		list = append(list, leftOver{Method: fmt.Sprintf("%d more", more)})
+	}
+	return list
 }
 
 // maxPending is how many pending calls a model is told of one by one.

@@ -142,7 +142,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	switch d.Surface {
 	case Codemode:
 		d.mcp.AddReceivingMiddleware(d.describing)
-		d.mcp.AddTool(codemodeTool(), d.runProgram)
+		d.mcp.AddTool(d.codemodeTool(), d.runProgram)
 	case UTCP:
 		d.addUTCP()
 	case Direct:

@@ -53,6 +53,16 @@ func (s *session) run(ctx context.Context, code string, o codemode.ExecuteOption
 	})
 }
 
+// goOn runs a program that may correct an earlier one.
+func (s *session) goOn(ctx context.Context, code, continues string, fresh bool, o codemode.ExecuteOptions,
+	answer answerer) (*mcp.CallToolResult, error) {
+	if err := signals.CheckExecutionID(continues); continues != "" && err != nil {
+		return answer(signals.ErrorOutcome("", "continues: "+err.Error()), nil), nil
+	}
+	o.Continues, o.Fresh, o.Approver = continues, fresh && continues != "", s.who != nil && s.who.MayDecide
+	return s.run(ctx, code, o, answer)
+}
+
 // look answers with the outcome of an execution that exists already.
 func (s *session) look(ctx context.Context, id string, answer answerer) (*mcp.CallToolResult, error) {
 	return s.settle(ctx, answer, func() (signals.Outcome, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/temporal-codemode/codemode"
 	"github.com/temporal-codemode/codemode/connectors/utcp"
+	"github.com/temporal-codemode/codemode/internal/tool"
 	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -32,6 +33,8 @@ type utcpInput struct {
 	MaxOutputSize   *float64 `json:"max_output_size"`
 	ToolNames       []string `json:"tool_names"`
 	ToolName        string   `json:"tool_name"`
+	Continues       string   `json:"continues"`
+	Fresh           bool     `json:"fresh"`
 }
 
 var utcpTools = []utcpTool{
@@ -44,7 +47,8 @@ var utcpTools = []utcpTool{
 		"Calls give their results at once; await and Promise.all work, too. console.log goes into the logs.",
 		`"code":{"type":"string","description":"The program."},
 		"timeout":{"type":"number","default":30000,"description":"Milliseconds that the program may take."},
-		"max_output_size":{"type":"number","default":200000,"description":"Characters that the result may take; more is cut."}`, []string{"code"}, (*door).callToolChain},
+		"max_output_size":{"type":"number","default":200000,"description":"Characters that the result may take; more is cut."},
+		` + tool.Continues, []string{"code"}, (*door).callToolChain},
 	{"list_tools", "Lists the names of all tools.", ``, nil, (*door).listTools},
 	{"tools_info", "Gives the TypeScript interfaces of tools by name.",
 		`"tool_names":{"type":"array","items":{"type":"string"},"description":"Names as search_tools and list_tools give them."}`, []string{"tool_names"}, (*door).toolsInfo},
@@ -60,10 +64,10 @@ func (t utcpTool) schema(additional string) json.RawMessage {
 
 func (d *door) addUTCP() {
 	for _, t := range utcpTools {
-		tool := &mcp.Tool{Name: t.name, Description: t.description,
+		described := &mcp.Tool{Name: t.name, Description: t.description,
 			InputSchema: t.schema(`,"additionalProperties":false`)}
 		checked := t.schema("")
-		d.mcp.AddTool(tool, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		d.mcp.AddTool(described, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			given := arguments(request)
 			if problems := validate.Value(checked, given); problems != "" {
 				return failed("MCP error -32602: Invalid arguments for tool %s: %s", t.name, problems), nil
@@ -166,7 +170,8 @@ func (d *door) callToolChain(ctx context.Context, request *mcp.CallToolRequest, 
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	answer := chain{limit: limit, chars: d.AnswerChars}
-	return d.session(ctx, request).run(timed, utcp.Unguard(in.Code), codemode.ExecuteOptions{Synchronous: true},
+	return d.session(ctx, request).goOn(timed, utcp.Unguard(in.Code), in.Continues, in.Fresh,
+		codemode.ExecuteOptions{Synchronous: true},
 		func(out signals.Outcome, err error) *mcp.CallToolResult {
 			if ctx.Err() == nil && overdue(timed) && (err != nil || !settled(out)) {
 				d.abandon(ctx, out.ExecutionID)
@@ -187,7 +192,7 @@ func (d *door) chainAnswer(answer chain, out signals.Outcome, err error) *mcp.Ca
 	case out.Status == signals.Running:
 		return answer.failure("Execution "+out.ExecutionID+" is still running.", out.Logs)
 	}
-	return answer.failure(cause(out.Error), out.Logs)
+	return answer.failure(strings.TrimSuffix(cause(out.Error)+"\n"+out.HowToGoOn(), "\n"), out.Logs)
 }
 
 func settled(out signals.Outcome) bool { return out.Status.Terminal() || out.Status == signals.Paused }

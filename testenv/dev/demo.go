@@ -45,6 +45,9 @@ func (e *environment) demo(ctx context.Context, o options) error {
 	if err := e.showEnd(outcome); err != nil {
 		return err
 	}
+	if err := e.correct(ctx, c, o); err != nil {
+		return err
+	}
 	if o.yes {
 		return nil
 	}
@@ -62,11 +65,11 @@ func indent(text string) string {
 func (e *environment) showPause(o signals.Outcome) {
 	reads := 0
 	for _, c := range o.Calls {
-		if c.State == signals.Applied {
+		if c.State == signals.Applied && c.Class == signals.Read {
 			reads++
 		}
 	}
-	say("It made %d reads and is paused: these calls wait for a person.", reads)
+	say("It has read %d times and is paused: these calls wait for a person.", reads)
 	for _, a := range o.Pending {
 		fmt.Printf("    #%d %s.%s %s\n", a.Seq, a.Connector, a.Method, a.Args)
 	}
@@ -134,6 +137,11 @@ func (e *environment) showEnd(o signals.Outcome) error {
 		pretty, _ := json.MarshalIndent(value, "    ", "  ")
 		fmt.Println("    result:", string(pretty))
 	}
+	return e.showEffects()
+}
+
+// showEffects tells what the tracker was made to do.
+func (e *environment) showEffects() error {
 	state, err := tracker.Load(e.state)
 	if err != nil {
 		return err

@@ -46,7 +46,9 @@ func TestDemo(t *testing.T) {
 	transcript := <-done
 	require.NoError(t, err, transcript)
 	for _, want := range []string{"ready temporal=127.0.0.1:", " console=http://127.0.0.1:", "is paused",
-		"Killed the worker (kill -9", "is completed after 3 passes", "tracker: 2 issues created"} {
+		"Killed the worker (kill -9", "is completed after 3 passes", "tracker: 2 issues created",
+		"Cannot read property 'trim'", "tracker: 3 issues created", "#1 tracker.create_issue: carried from exec_",
+		"#2 tracker.create_issue: made now", "tracker: 4 issues created"} {
 		require.Contains(t, transcript, want)
 	}
 }

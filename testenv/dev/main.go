@@ -1,5 +1,6 @@
 // Command dev is Code Mode all in one: an embedded Temporal server with its Web UI, the stock worker in a process of
-// its own, and a demo against a real MCP server, in which the worker is killed while the program waits for an approval.
+// its own, and a demo against a real MCP server: the worker is killed while a program waits for an approval, and a
+// program that failed half-way is corrected and goes on.
 //
 //	go run ./testenv/dev --yes              the demo, decided by itself; exits 0
 //	go run ./testenv/dev                    the demo, decided at the terminal; stays up until interrupted

@@ -33,6 +33,8 @@ func (l *lab) connector() connectors.Connector {
 		l.method("read_name", connectors.Read, func(connectors.Context, labArgs) (any, error) { return l.name, nil }),
 		l.method("big", connectors.Read,
 			func(_ connectors.Context, a labArgs) (any, error) { return strings.Repeat("é", a.Size), nil }),
+		l.method("big_write", connectors.Write,
+			func(_ connectors.Context, a labArgs) (any, error) { return strings.Repeat("x", a.Size), nil }),
 		l.method("flaky", connectors.Read, l.flaky),
 		l.method("write", connectors.Write, func(_ connectors.Context, a labArgs) (any, error) { return a.Name, nil }),
 		l.method("flaky_write", connectors.Write, l.flaky),

@@ -12,10 +12,15 @@ func (r *reader) limits(key string, n *yaml.Node, l *Limits) {
 		return func(key string, n *yaml.Node) { *to = r.duration(key, n).Milliseconds() }
 	}
 	r.fields(n, key, map[string]take{
-		"passTimeout":   func(key string, n *yaml.Node) { l.PassTimeout = r.duration(key, n) },
-		"localPass":     func(key string, n *yaml.Node) { l.LocalPass = r.durationOrOff(key, n) },
-		"pausedTTL":     millis(&l.PausedTTLMs),
-		"runTime":       millis(&l.RunTimeMs),
+		"passTimeout": func(key string, n *yaml.Node) { l.PassTimeout = r.duration(key, n) },
+		"localPass":   func(key string, n *yaml.Node) { l.LocalPass = r.durationOrOff(key, n) },
+		"pausedTTL":   millis(&l.PausedTTLMs),
+		"runTime":     millis(&l.RunTimeMs),
+		"carriedReads": func(key string, n *yaml.Node) {
+			if l.CarriedReadsMs = r.durationOrOff(key, n).Milliseconds(); isOff(n) {
+				l.CarriedReadsMs = off
+			}
+		},
 		"memory":        func(key string, n *yaml.Node) { l.Memory = r.size(key, n) },
 		"logBytes":      func(key string, n *yaml.Node) { l.LogBytes = int(r.size(key, n)) },
 		"historyBytes":  func(key string, n *yaml.Node) { l.HistoryBytes = int(r.size(key, n)) },
