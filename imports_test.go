@@ -63,11 +63,11 @@ var mayImport = map[string][]string{
 	"sandbox/internal":  {"sandbox"},
 
 	"internal/lookup": {"connectors", "connectors/catalogue", "connectors/utcp", "internal/tool", "internal/validate",
-		"sandbox"},
+		"sandbox", "sandbox/preflight"},
 	"workflows": {"signals/payload"},
 	"activities": {
 		"signals/payload", "connectors", "connectors/catalogue", "sandbox", "sandbox/compile", "sandbox/engine",
-		"sandbox/child", "internal/history", "internal/lookup", "internal/snippets",
+		"sandbox/child", "sandbox/preflight", "internal/history", "internal/lookup", "internal/snippets",
 	},
 
 	// The client: no engine, no connectors.

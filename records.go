@@ -66,6 +66,7 @@ func (c *Client) fold(h *history.History, id string) (*signals.Record, error) {
 	}
 	if log.Pinned != nil {
 		r.Engine, r.Connectors = log.Pinned.Engine, append(r.Connectors, log.Pinned.Connectors...)
+		r.Hints, r.Program = log.Pinned.Preflight.Hints, log.Pinned.Preflight.Program
 	}
 	if h.Closed != "" {
 		r.Status, r.Error = signals.Failed, "The workflow was "+h.Closed+" from outside"

@@ -25,6 +25,7 @@ type host struct {
 	in      signals.PassInput
 	lookups lookup.Lookups
 	job     *job
+	program *signals.Program
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
@@ -32,7 +33,7 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return lookup.Admit(c.Method)
 	}
-	method, approval, err := h.Connectors.Check(h.in.Caller, c.Connector, c.Method, c.Args)
+	method, approval, err := h.Connectors.Check(connectors.Asked{Caller: h.in.Caller, Program: h.program}, c.Connector, c.Method, c.Args)
 	if err != nil {
 		return sandbox.Refuse(err)
 	}

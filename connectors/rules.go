@@ -22,7 +22,7 @@ type Rule struct {
 	// RequiresApproval set to false also takes away a decision call by call.
 	RequiresApproval *bool
 	// ApprovalFor decides call by call; see [Method.ApprovalFor].
-	ApprovalFor func(caller signals.Caller, args json.RawMessage) (bool, error)
+	ApprovalFor func(asked Asked, args json.RawMessage) (bool, error)
 	// ApprovalIf is what ApprovalFor decides by, in words for the operator.
 	ApprovalIf string
 	Reexecute  *bool

@@ -1,11 +1,16 @@
 package signals
 
+import (
+	"fmt"
+	"strings"
+)
+
 // PreflightMode is what follows from mistakes that are found before a program runs.
 type PreflightMode string
 
-// The modes. The zero value, PreflightStop, stops a program before its first call if it would certainly have failed.
+// The modes. Without one it is PreflightStop.
 const (
-	PreflightStop PreflightMode = ""
+	PreflightStop PreflightMode = "stop" // a program that would certainly fail is stopped before its first call
 	PreflightDeny PreflightMode = "deny" // every mistake stops it
 	PreflightHint PreflightMode = "hint" // none does
 	PreflightOff  PreflightMode = "off"  // nothing is looked for
@@ -16,6 +21,14 @@ type Preflight struct {
 	Hints []Hint `json:"hints,omitempty"`
 	// Program is nil where the text was not looked at.
 	Program *Program `json:"program,omitempty"`
+}
+
+// Checked is the answer of a catalogue that was asked about a program.
+type Checked struct {
+	Preflight
+	// Error is why the program would not be run: it cannot be compiled, or preflight stops it.
+	Error    string    `json:"error,omitempty"`
+	Position *Position `json:"position,omitempty"`
 }
 
 // The kinds of hints.
@@ -75,3 +88,43 @@ const (
 	MaxHints          = 10
 	MaxProgramMethods = 40
 )
+
+// String is the hint on one line.
+func (h Hint) String() string {
+	text := h.Message
+	if h.Position != nil {
+		text = fmt.Sprintf("%d:%d %s", h.Position.Line, h.Position.Column, text)
+	}
+	if h.Signature != "" {
+		text += " — " + h.Signature
+	}
+	return text
+}
+
+// String tells people what a program is about to do.
+func (p Program) String() string {
+	var names []string
+	for _, m := range p.Methods {
+		name := m.Connector + "." + m.Method
+		if m.Places > 1 {
+			name += fmt.Sprintf(" at %d places", m.Places)
+		}
+		if m.Loops {
+			name += " in a loop"
+		}
+		if m.Class != Read {
+			names = append(names, name)
+		}
+	}
+	text := "only reads"
+	if len(names) > 0 {
+		text = "may write: " + strings.Join(names, ", ")
+	}
+	if p.Approvals > 0 {
+		text += fmt.Sprintf("; %d of its calls may need approval", p.Approvals)
+	}
+	if p.Partial {
+		text += "; it may do more than its text shows"
+	}
+	return text
+}

@@ -149,8 +149,10 @@ type Outcome struct {
 	Pending     []PendingAction `json:"pending,omitempty"`
 	Error       string          `json:"error,omitempty"`
 	Position    *Position       `json:"position,omitempty"`
-	Logs        []string        `json:"logs,omitempty"`
-	Calls       []Call          `json:"calls"`
+	// Hints are mistakes that the text of the program shows.
+	Hints []Hint   `json:"hints,omitempty"`
+	Logs  []string `json:"logs,omitempty"`
+	Calls []Call   `json:"calls"`
 	// Pass counts the passes behind this outcome; pass it to wait to learn of the next one.
 	Pass int `json:"pass"`
 	// Partial says that result, logs, calls or pending arguments are left out for their size: read the record.
@@ -174,18 +176,21 @@ type Record struct {
 	Status Status `json:"status"`
 	// EndedBy is who or what ended the execution before its program did: a rejection, an expiry, a rollback or a
 	// request to cancel, of whose sender DecidedBy is what it claimed.
-	EndedBy    *Decision       `json:"endedBy,omitempty"`
-	Log        []Call          `json:"log,omitzero"` // nil in lists, which leave it out
-	Result     json.RawMessage `json:"result,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Position   *Position       `json:"position,omitempty"`
-	Logs       []string        `json:"logs,omitempty"`
-	Connectors []string        `json:"connectors"`
-	Passes     int             `json:"passes"`
-	Engine     string          `json:"engine,omitempty"`
-	CreatedAt  int64           `json:"createdAt"`
-	UpdatedAt  int64           `json:"updatedAt"`
-	ExpiresAt  int64           `json:"expiresAt,omitempty"`
+	EndedBy  *Decision       `json:"endedBy,omitempty"`
+	Log      []Call          `json:"log,omitzero"` // nil in lists, which leave it out
+	Result   json.RawMessage `json:"result,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Position *Position       `json:"position,omitempty"`
+	// Hints are mistakes that the text of the program shows, Program what it shows of the calls to come.
+	Hints      []Hint   `json:"hints,omitempty"`
+	Program    *Program `json:"program,omitempty"`
+	Logs       []string `json:"logs,omitempty"`
+	Connectors []string `json:"connectors"`
+	Passes     int      `json:"passes"`
+	Engine     string   `json:"engine,omitempty"`
+	CreatedAt  int64    `json:"createdAt"`
+	UpdatedAt  int64    `json:"updatedAt"`
+	ExpiresAt  int64    `json:"expiresAt,omitempty"`
 	// Rollbacks are those that were tried, the oldest first.
 	Rollbacks []RollbackRecord `json:"rollbacks,omitempty"`
 	// HookErrors are what lifecycle hooks of connectors failed with.

@@ -66,6 +66,9 @@ func (e *execution) publish(ctx workflow.Context) {
 			o.Result = end.value
 		}
 	}
+	if e.pinned != nil {
+		o.Hints = e.pinned.Preflight.Hints
+	}
 	e.addHistory(&o)
 	e.outcome = &o
 	e.updatedAt = workflow.Now(ctx).UnixMilli()

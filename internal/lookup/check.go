@@ -3,6 +3,7 @@ package lookup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
@@ -24,6 +25,33 @@ func (l Lookups) Check(ctx context.Context, x sandbox.Executor, pass sandbox.Pas
 		return preflight.Report{}, err
 	}
 	return survey.Judge(callable{l}, mode), nil
+}
+
+// Checked answers a client that asks about a program.
+func (l Lookups) Checked(ctx context.Context, x sandbox.Executor, pass sandbox.Pass,
+	mode signals.PreflightMode) (signals.Checked, error) {
+	var answer signals.Checked
+	reader, ok := x.(preflight.Surveyor)
+	if !ok {
+		return answer, errors.New("this worker's executor reads no programs without running them")
+	}
+	pass.Connectors = l.Connectors.Names()
+	survey, err := reader.Survey(ctx, pass)
+	switch {
+	case err != nil:
+		return answer, err
+	case survey == nil:
+		return answer, nil
+	case survey.Failure != nil:
+		answer.Error, answer.Position = survey.Failure.Message, survey.Failure.Position
+		return answer, nil
+	}
+	report := survey.Judge(callable{l}, mode)
+	answer.Preflight = report.Preflight
+	if report.Stop != nil {
+		answer.Error, answer.Position = report.Stop.Message, report.Stop.Position
+	}
+	return answer, nil
 }
 
 // callable is the catalogue as package preflight wants it.

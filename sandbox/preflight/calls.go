@@ -55,6 +55,7 @@ func (r *reader) reference(v val, at position) {
 func (r *reader) use(v val, e *ast.CallExpression, fatal bool) val {
 	u := Use{Name: v.space, Method: v.method, At: r.at(e.Idx0()), Always: r.certain, Guarded: r.guarded}
 	var argument *Argument
+	notes := len(r.survey.Notes)
 	for i, a := range e.ArgumentList {
 		if s, ok := a.(*ast.SpreadElement); ok {
 			r.expression(s.Expression)
@@ -73,6 +74,11 @@ func (r *reader) use(v val, e *ast.CallExpression, fatal bool) val {
 	u.Fatal = fatal && r.certain && !r.guarded
 	r.survey.Uses = append(r.survey.Uses, u)
 	n := len(r.survey.Uses)
+	for i := range r.survey.Notes[notes:] {
+		if note := &r.survey.Notes[notes+i]; note.Into == 0 {
+			note.Into = n
+		}
+	}
 	if v.space == "codemode" && v.method == "run" {
 		r.survey.Partial = true
 	}

@@ -57,9 +57,9 @@ type judge struct {
 
 // Judge compares what a program's text says with what there is.
 func (s *Survey) Judge(c Catalogue, mode signals.PreflightMode) Report {
-	j := &judge{Survey: s, catalogue: c, mode: mode, methods: make([]*Method, len(s.Uses)), types: map[int]shape{},
+	j := &judge{Survey: s, catalogue: c, mode: cmp.Or(mode, signals.PreflightStop), methods: make([]*Method, len(s.Uses)), types: map[int]shape{},
 		seen: map[string]bool{}}
-	if mode == signals.PreflightOff {
+	if mode == signals.PreflightOff || s.Failure != nil {
 		return j.report
 	}
 	for i := range s.Uses {
@@ -104,7 +104,7 @@ func (j *judge) hint(h signals.Hint, m *Method, thrown string) {
 	j.report.Hints = append(j.report.Hints, h)
 	switch {
 	case j.report.Stop != nil:
-	case thrown != "" && mode == signals.PreflightStop, thrown != "" && mode == signals.PreflightDeny:
+	case thrown != "" && mode != signals.PreflightHint:
 		j.report.Stop = &sandbox.Failure{Kind: sandbox.Thrown, Message: thrown, Position: h.Position}
 	case mode == signals.PreflightDeny:
 		j.report.Stop = &sandbox.Failure{Kind: sandbox.Thrown, Position: h.Position,
@@ -204,6 +204,9 @@ func (j *judge) noted(n Note) {
 		return
 	}
 	u, m := j.Uses[n.Use-1], j.methods[n.Use-1]
+	if n.Into > 0 && j.methods[n.Into-1] == nil {
+		return // what that does with a promise cannot be told
+	}
 	if m == nil && (u.Name != sandbox.PlatformConnector || !platform[u.Method]) {
 		return // what it returns cannot be told
 	}

@@ -83,7 +83,7 @@ func (r *reader) conditional(s ast.Statement, label string, test ast.Expression,
 	r.inLoop(l, func() { r.repeated(Bounded, read) })
 	fails := guarded && len(r.survey.Uses) > uses // a failing call may be what ends it
 	if !l.exits && !fails && (l.forever || r.unchanging(test)) {
-		r.survey.Notes = append(r.survey.Notes, Note{Endless, 0, r.at(s.Idx0())})
+		r.survey.Notes = append(r.survey.Notes, Note{Kind: Endless, At: r.at(s.Idx0())})
 		return
 	}
 	if l.counted {

@@ -158,7 +158,7 @@ func (r *reader) value(kind ValueKind, of int, name string) int {
 
 func (r *reader) note(kind NoteKind, use int, at file.Idx) {
 	if use > 0 {
-		r.survey.Notes = append(r.survey.Notes, Note{kind, use, r.at(at)})
+		r.survey.Notes = append(r.survey.Notes, Note{Kind: kind, Use: use, At: r.at(at)})
 	}
 }
 

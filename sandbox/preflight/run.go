@@ -38,8 +38,7 @@ func crashed(why string) sandbox.Result {
 	return sandbox.Result{End: sandbox.Failed, Failure: &sandbox.Failure{Kind: sandbox.Crashed, Message: why}}
 }
 
-// Through has an executor that knows [sandbox.Pass.Survey] make a survey. It gives none of a program that cannot be
-// compiled, or that is too large: the pass itself says why.
+// Through has an executor that knows [sandbox.Pass.Survey] make a survey. It gives none of a program that is too large.
 func Through(ctx context.Context, x sandbox.Executor, pass sandbox.Pass) (*Survey, error) {
 	if len(pass.Code) > mostCode || pass.Synchronous {
 		return nil, nil
@@ -47,8 +46,13 @@ func Through(ctx context.Context, x sandbox.Executor, pass sandbox.Pass) (*Surve
 	limits := sandbox.Limits{Timeout: patience}
 	r, err := x.Run(ctx, sandbox.Pass{Survey: true, Code: pass.Code, Modules: pass.Modules,
 		Connectors: pass.Connectors, Limits: limits}, nobody{})
-	if err != nil || r.End != sandbox.Completed {
+	switch {
+	case err != nil:
 		return nil, err
+	case r.Failure != nil:
+		return &Survey{Failure: r.Failure, Partial: true}, nil
+	case r.End != sandbox.Completed:
+		return nil, nil
 	}
 	s := &Survey{}
 	if json.Unmarshal(r.Value, s) != nil || !s.sound() {
@@ -78,7 +82,7 @@ func (s *Survey) sound() bool {
 		}
 	}
 	for _, n := range s.Notes {
-		if n.At == nil || n.Kind != Endless && (n.Use < 1 || n.Use > len(s.Uses)) {
+		if n.At == nil || n.Kind != Endless && (n.Use < 1 || n.Use > len(s.Uses)) || n.Into < 0 || n.Into > len(s.Uses) {
 			return false
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// Surveyor is an executor that can read a program without running it. Its error is for programs that could not be read
-// at all; one with a syntax error gives no survey and no error.
+// Surveyor is an executor that can read a program without running it. A program that is passed over for its size has no
+// survey.
 type Surveyor interface {
 	Survey(ctx context.Context, pass sandbox.Pass) (*Survey, error)
 }
@@ -23,6 +23,8 @@ type Survey struct {
 	// Partial says that the program may do more than is listed: it hands namespaces on, names methods when it runs,
 	// runs snippets, or is larger than what is looked at.
 	Partial bool
+	// Failure is why there is nothing to survey.
+	Failure *sandbox.Failure `json:"-"`
 }
 
 // Use is a place where the program calls a method of a namespace, or of what may be one.
@@ -90,10 +92,11 @@ const (
 	Endless NoteKind = "endless" // a loop without an end
 )
 
-// Note is such a mistake. Use is the call whose promise it is about, counted from 1.
+// Note is such a mistake. Use is the call whose promise it is about, Into the one that is given it, both counted from 1.
 type Note struct {
 	Kind NoteKind
 	Use  int
+	Into int
 	At   *signals.Position
 }
 

@@ -21,6 +21,7 @@ type told struct {
 	Position    *signals.Position `json:"position,omitempty"`
 	Logs        json.RawMessage   `json:"logs,omitempty"`
 	Message     string            `json:"message,omitempty"`
+	Hints       []string          `json:"hints,omitempty"`
 }
 
 type pending struct {
@@ -49,6 +50,9 @@ func (d *door) tell(out signals.Outcome) told {
 		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position,
 		Error: truncate.Response(out.Error, truncate.Options{MaxTokens: d.Tokens / 2}),
 	}
+	for _, h := range out.Hints[:min(len(out.Hints), maxHints)] {
+		t.Hints = append(t.Hints, h.String())
+	}
 	switch out.Status {
 	case signals.Running:
 		t.Message = "Still running. Call again with this executionId to get its outcome."
@@ -70,6 +74,9 @@ func (d *door) tell(out signals.Outcome) told {
 	}
 	return t
 }
+
+// maxHints is how many mistakes a model is told of: the first of them explain most.
+const maxHints = 5
 
 // maxPending is how many pending calls a model is told of one by one.
 const maxPending = 20
