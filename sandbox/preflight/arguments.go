@@ -136,7 +136,7 @@ func (c *checker) object(s schema.Schema, a Argument, path string, depth int) {
 		switch additional := s.Get("additionalProperties"); {
 		case string(additional) == "false":
 			c.problem(joined(path, key), "not a known property"+suggestion(near))
-		case additional == nil && len(near) > 0 && !slices.Contains(a.Keys, near[0]):
+		case additional == nil && len(known) > 0:
 			c.strangers = append(c.strangers, joined(path, key)+suggestion(near))
 		default:
 			continue

@@ -14,7 +14,7 @@ func (r *reader) bind(target ast.Expression, v val, at ast.Node) {
 			return
 		}
 		if b.bound {
-			r.names.assigned[b.name] = true
+			r.assigned(b.name, 2)
 		}
 		b.bound = true
 		b.value = v
@@ -98,6 +98,7 @@ func (r *reader) assignment(e *ast.AssignExpression) val {
 	}
 	v := r.escapes(e.Right)
 	r.assign(e.Left)
+	r.assignOnce(e.Left, v)
 	switch e.Left.(type) {
 	case *ast.ObjectPattern, *ast.ArrayPattern:
 		if v.promise > 0 {
@@ -107,11 +108,28 @@ func (r *reader) assignment(e *ast.AssignExpression) val {
 	return val{}
 }
 
+// assignOnce takes up the value of a variable that had none before, and gets no other.
+func (r *reader) assignOnce(target ast.Expression, v val) {
+	id, ok := target.(*ast.Identifier)
+	if !ok || !r.final || r.names.assigned[id.Name.String()] != 1 {
+		return
+	}
+	if b := r.scope.find(id.Name.String()); b != nil && b.empty {
+		b.value, b.late = v, true
+	}
+}
+
+func (r *reader) assigned(name string, times int) {
+	if !r.final {
+		r.names.assigned[name] += times
+	}
+}
+
 // assign notes what changes.
 func (r *reader) assign(target ast.Expression) {
 	switch t := target.(type) {
 	case *ast.Identifier:
-		r.names.assigned[t.Name.String()] = true
+		r.assigned(t.Name.String(), 1)
 	case *ast.AssignExpression:
 		r.escapes(t.Right)
 		r.assign(t.Left)
@@ -130,7 +148,7 @@ func (r *reader) assign(target ast.Expression) {
 		for _, p := range t.Properties {
 			switch p := p.(type) {
 			case *ast.PropertyShort:
-				r.names.assigned[p.Name.Name.String()] = true
+				r.assigned(p.Name.Name.String(), 2)
 			case *ast.PropertyKeyed:
 				r.assign(p.Value)
 			}

@@ -35,14 +35,29 @@ func (r *reader) call(e *ast.CallExpression, fatal bool) val {
 	return val{}
 }
 
-func (r *reader) arguments(list []ast.Expression) {
+func (r *reader) arguments(list []ast.Expression) (params []val) {
+	spread := false
 	for _, a := range list {
 		v := r.escapes(a)
+		if _, is := a.(*ast.SpreadElement); is {
+			spread = true
+		}
+		params = append(params, v)
 		if v.method != "" {
 			r.reference(v, a.Idx0())
 			r.survey.Partial = true
 		}
 	}
+	if spread {
+		return nil
+	}
+	return params
+}
+
+// once reports whether a function with a name is not read yet, and is named here and nowhere else: what it is given
+// here is all that it is given.
+func (r *reader) once(b *binding) bool {
+	return b != nil && b.pending && r.names.read[b.name] == 1 && r.names.assigned[b.name] == 0
 }
 
 // reference notes a method that is named and not called.
@@ -179,7 +194,7 @@ func keyOf(p *ast.PropertyKeyed) (string, bool) {
 
 // local reads a call of one of the program's own functions.
 func (r *reader) local(v val, e *ast.CallExpression, fatal bool) val {
-	r.arguments(e.ArgumentList)
+	params := r.arguments(e.ArgumentList)
 	async := false
 	switch f := v.fn.(type) {
 	case *ast.FunctionLiteral:
@@ -190,29 +205,51 @@ func (r *reader) local(v val, e *ast.CallExpression, fatal bool) val {
 	case *ast.ArrowFunctionLiteral:
 		async = f.Async
 	}
-	switch o := v.owner; {
-	case o == nil && r.certain && (fatal || !async): // called where it is written
-		f := r.function(v.fn, nil, sure)
-		r.certain = r.certain && !f.throws
-	case o == nil:
-		r.maybe(func() { r.function(v.fn, nil, perhaps) })
-	case o.pending && r.certain && (fatal || !async):
-		o.pending = false
-		o.throws = r.read(o.body, o.scope, sure).throws
-		r.certain = r.certain && !o.throws
-	case o.pending || o.throws:
-		r.certain = false
+	h, o := perhaps, v.owner
+	if r.certain && (fatal || !async) {
+		h = sure
 	}
-	return val{}
+	switch {
+	case o == nil: // called where it is written
+		f := r.called(func() *function { return r.function(v.fn, params, h) }, h)
+		r.certain = r.certain && !f.throws
+		return val{}
+	case o.pending:
+		if !r.once(o) {
+			params = nil
+		}
+		r.called(func() *function { r.readWith(o, params, h); return nil }, h)
+	}
+	r.certain = r.certain && !o.throws
+	if async && !fatal {
+		return val{}
+	}
+	return o.result
 }
 
-// read reads a function that was declared elsewhere.
-func (r *reader) read(f ast.Expression, in *scope, h how) *function {
-	outer := r.scope
-	r.scope = in
-	done := r.function(f, nil, h)
-	r.scope = outer
-	return done
+func (r *reader) called(read func() *function, h how) (f *function) {
+	if h == sure {
+		return read()
+	}
+	r.maybe(func() { f = read() })
+	return f
+}
+
+// readWith reads a function that was declared elsewhere.
+func (r *reader) readWith(b *binding, params []val, h how) {
+	outer, loop := r.scope, r.loop
+	b.pending, r.scope, r.loop = false, b.scope, max(r.loop, r.names.loops[b.name])
+	done := r.function(b.body, params, h)
+	b.throws, r.scope, r.loop = done.throws, outer, loop
+	if v := done.value; done.returns == 1 {
+		if done.async {
+			v = r.awaited(v)
+		}
+		b.result = val{of: v.of}
+		if v.promise > 0 {
+			b.result = v
+		}
+	}
 }
 
 // unwrapped is an expression without the question mark of an optional chain.

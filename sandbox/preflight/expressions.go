@@ -42,8 +42,8 @@ func (r *reader) expression(e ast.Expression) val {
 		return r.assignment(e)
 	case *ast.ConditionalExpression:
 		r.test(e.Test)
-		r.maybe(func() { r.escapes(e.Consequent) })
-		r.maybe(func() { r.escapes(e.Alternate) })
+		r.guess(true, func() { r.escapes(e.Consequent) })
+		r.guess(true, func() { r.escapes(e.Alternate) })
 	case *ast.BinaryExpression:
 		return r.binary(e)
 	case *ast.UnaryExpression:
@@ -169,11 +169,12 @@ func (r *reader) identifier(e *ast.Identifier) val {
 		return val{}
 	}
 	b.reads++
-	if r.names.assigned[name] {
-		return val{}
+	if !r.final {
+		r.names.read[name]++
+		r.names.loops[name] = max(r.names.loops[name], r.loop)
 	}
-	if b.body != nil {
-		b.loop = max(b.loop, r.loop)
+	if n := r.names.assigned[name]; n > 1 || n == 1 && !b.late {
+		return val{}
 	}
 	return b.value
 }
@@ -215,9 +216,8 @@ func (r *reader) binary(e *ast.BinaryExpression) val {
 	switch e.Operator {
 	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
 		r.test(e.Left)
-		r.maybe(func() {
-			r.escapes(e.Right)
-		})
+		_, compared := e.Right.(*ast.BinaryExpression) // else a || b is one or the other
+		r.guess(e.Operator != token.LOGICAL_AND && !compared || narrows(e.Left), func() { r.escapes(e.Right) })
 	case token.IN:
 		r.expression(e.Left)
 		r.expression(e.Right)
@@ -240,6 +240,28 @@ func (r *reader) binary(e *ast.BinaryExpression) val {
 		r.taken(r.expression(e.Right), e.Right)
 	}
 	return val{}
+}
+
+// guess reads what a condition leads to.
+func (r *reader) guess(guessing bool, read func()) {
+	before := r.guessing
+	r.guessing = before || guessing
+	r.maybe(read)
+	r.guessing = before
+}
+
+// narrows reports whether a condition asks what kind of value something is.
+func narrows(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.UnaryExpression:
+		return e.Operator == token.TYPEOF || narrows(e.Operand)
+	case *ast.BinaryExpression:
+		return e.Operator == token.IN || e.Operator == token.INSTANCEOF || narrows(e.Left) || narrows(e.Right)
+	case *ast.CallExpression:
+		dot, ok := e.Callee.(*ast.DotExpression)
+		return ok && (dot.Identifier.Name == "isArray" || dot.Identifier.Name == "hasOwn")
+	}
+	return false
 }
 
 func isMissing(e ast.Expression) bool {
@@ -313,7 +335,7 @@ func (r *reader) insidePart(e ast.Expression) {
 			}
 		}
 	case *ast.Identifier:
-		if b := r.scope.find(e.Name.String()); b != nil && !r.names.assigned[b.name] {
+		if b := r.scope.find(e.Name.String()); b != nil && r.names.assigned[b.name] == 0 {
 			switch v := b.value; {
 			case v.promise > 0:
 				r.note(Taken, v.promise, e.Idx0())
@@ -376,12 +398,14 @@ const (
 	optional need = true
 )
 
-// field reads a field of a result. Of one that the program itself sets, or asks for first, nothing is known.
+// field reads a field of a result. Of one that the program itself sets nothing is known; one that it asks for first it
+// can do without.
 func (r *reader) field(of int, name string, at position, n need) val {
-	if r.names.written[name] || r.names.probed[name] {
+	if r.names.written[name] {
 		return val{}
 	}
-	r.survey.Reads = append(r.survey.Reads, Field{of, name, r.at(at), bool(n)})
+	optional := bool(n) || r.guessing || r.names.probed[name]
+	r.survey.Reads = append(r.survey.Reads, Field{of, name, r.at(at), optional})
 	return val{of: r.value(FieldOf, of, name)}
 }
 

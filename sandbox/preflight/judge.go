@@ -104,12 +104,24 @@ func (j *judge) hint(h signals.Hint, m *Method, thrown string) {
 	j.report.Hints = append(j.report.Hints, h)
 	switch {
 	case j.report.Stop != nil:
-	case thrown != "" && mode != signals.PreflightHint:
+	case thrown != "" && mode != signals.PreflightHint && (mode == signals.PreflightDeny || j.worthwhile()):
 		j.report.Stop = &sandbox.Failure{Kind: sandbox.Thrown, Message: thrown, Position: h.Position}
 	case mode == signals.PreflightDeny:
 		j.report.Stop = &sandbox.Failure{Kind: sandbox.Thrown, Position: h.Position,
 			Message: h.Message + " (the program was not run: preflight is deny)"}
 	}
+}
+
+// worthwhile reports whether stopping the program keeps anything from being made: one whose only call is the mistake
+// fails of it by itself, and so that what it prints before is not lost.
+func (j *judge) worthwhile() bool {
+	calls := 0
+	for _, u := range j.Uses {
+		if !u.Reference {
+			calls++
+		}
+	}
+	return calls > 1 || j.Partial
 }
 
 // Bytes of what a hint says.

@@ -87,8 +87,7 @@ func (r *reader) callback(base val, name string, at int, dot *ast.DotExpression,
 	}
 	f := e.ArgumentList[0]
 	if !isFunction(f) {
-		f = r.named(f)
-		if f == nil {
+		if r.named(f, element) == nil {
 			return val{}
 		}
 		return r.mapped(base, name, nil)
@@ -116,11 +115,14 @@ func (r *reader) callback(base val, name string, at int, dot *ast.DotExpression,
 }
 
 // named reads a callback that is a function with a name, which is called in a loop.
-func (r *reader) named(f ast.Expression) ast.Expression {
+func (r *reader) named(f ast.Expression, element val) ast.Expression {
 	before := r.loop
 	r.loop = max(r.loop, Bounded)
+	defer func() { r.loop = before }()
 	v := r.escapes(f)
-	r.loop = before
+	if r.once(v.owner) {
+		r.maybe(func() { r.readWith(v.owner, []val{element}, perhaps) })
+	}
 	if v.method != "" {
 		r.reference(v, f.Idx0())
 		r.survey.Partial = true
@@ -159,7 +161,12 @@ func (r *reader) mapped(base val, name string, f *function) val {
 func (r *reader) global(name string, e *ast.CallExpression, fatal bool) val {
 	switch name {
 	case "Promise.all":
-		return r.together(e, fatal)
+		uses := len(r.survey.Uses)
+		return r.ofAll(r.together(e, fatal), uses)
+	case "Promise.allSettled", "Promise.race", "Promise.any":
+		uses := len(r.survey.Uses)
+		r.arguments(e.ArgumentList)
+		return r.ofAll(val{}, uses)
 	case "JSON.stringify", "Object.keys", "Object.values", "Object.entries", "console.log":
 		for _, a := range e.ArgumentList {
 			v := r.escapes(a)
@@ -174,6 +181,14 @@ func (r *reader) global(name string, e *ast.CallExpression, fatal bool) val {
 	}
 	r.arguments(e.ArgumentList)
 	return val{}
+}
+
+// ofAll is a promise of what several calls give, of which the first is named.
+func (r *reader) ofAll(v val, uses int) val {
+	if len(r.survey.Uses) > uses && !r.survey.Uses[uses].Reference {
+		v.promise, v.vague = uses+1, true
+	}
+	return v
 }
 
 // assigns notes the fields that Object.assign and its like set.

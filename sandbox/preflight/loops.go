@@ -139,7 +139,7 @@ func (r *reader) unchanging(e ast.Expression) bool {
 		case *ast.Identifier:
 			b := r.scope.find(e.Name.String())
 			found = true
-			return b != nil && !r.names.assigned[b.name]
+			return b != nil && r.names.assigned[b.name] == 0
 		case *ast.NumberLiteral, *ast.StringLiteral, *ast.NullLiteral:
 			return true
 		case *ast.BinaryExpression:

@@ -109,7 +109,7 @@ func said(r preflight.Report) string {
 
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
-		{`await tracker.list_isues({})`, "1:7 unknown method: tracker has no method \"list_isues\". Did you mean list_issues?\n" +
+		{`await mail.send(); await tracker.list_isues({})`, "1:26 unknown method: tracker has no method \"list_isues\". Did you mean list_issues?\n" +
 			`stop: Tool "list_isues" not found on tracker. Did you mean: list_issues?`},
 		{"async () => {\n  const r = await tracker.list_issues({});\n  return r.isues.length;\n}",
 			`3:12 unknown field: the result of tracker.list_issues has no "isues". Did you mean issues?`},
@@ -125,14 +125,14 @@ func TestMistakes(t *testing.T) {
 			"promises of tracker.get_issue, not results: write await Promise.all(…) around the list"},
 		{`return { a: tracker.get_issue({ id: 1 }) }`, "1:13 not awaited: tracker.get_issue gives a promise, and this uses " +
 			"it without await"},
-		{`return await tracker.get_issue({ id: "7" })`, "1:14 argument: Invalid arguments for tracker.get_issue: id: " +
+		{`await mail.send(); return await tracker.get_issue({ id: "7" })`, "1:33 argument: Invalid arguments for tracker.get_issue: id: " +
 			"expected integer, but got string\nstop: Invalid arguments for tracker.get_issue: id: expected integer, " +
 			"but got string"},
 		{`const n = Number("7"); return await tracker.get_issue({ ID: n })`, "1:37 argument: Invalid arguments for " +
 			"tracker.get_issue: ID: not a known property. Did you mean id?; id: required, but missing"},
 		{`const x = Date.now(); return await tracker.list_issues({ stat: x })`,
 			"1:36 argument: tracker.list_issues declares no argument stat. Did you mean state?"},
-		{`const a = 1; await traker.list_issues()`, "1:20 unknown connector: traker is not defined. Did you mean tracker?\n" +
+		{`await traker.list_issues(); await mail.send()`, "1:7 unknown connector: traker is not defined. Did you mean tracker?\n" +
 			"stop: traker is not defined (the only globals available in the sandbox are: "},
 		{`let next; do { const r = await tracker.list_issues(); for (const i of r.issues) await tracker.close_issue({ id: i.id }); next = r.next } while (next)`,
 			"1:87 writes without a bound: tracker.close_issue writes in a loop that nothing bounds: count its rounds, or " +

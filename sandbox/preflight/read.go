@@ -22,7 +22,8 @@ func Read(tree *compile.Tree) (survey *Survey) {
 	if !first.whole() {
 		return &Survey{Partial: true}
 	}
-	second := newReader(tree, first.names) // now it is known which names are assigned, and which fields written
+	second := newReader(tree, first.names)
+	second.final = true // now it is known which names are assigned, and which fields written
 	second.whole()
 	if second.names.elsewhere { // any field may have been added
 		second.survey.Reads = nil
@@ -32,7 +33,9 @@ func Read(tree *compile.Tree) (survey *Survey) {
 
 // names are what the whole program does to names, wherever that is.
 type names struct {
-	assigned map[string]bool // variables that change after their declaration
+	assigned map[string]int  // how often variables are assigned after their declaration
+	read     map[string]int  // how often names are read
+	loops    map[string]Loop // in which loops they are
 	written  map[string]bool // fields that the program sets
 	tested   map[string]bool // globals whose existence the program asks for
 	probed   map[string]bool // fields whose existence it asks for
@@ -41,7 +44,7 @@ type names struct {
 }
 
 func newNames() *names {
-	return &names{assigned: map[string]bool{}, written: map[string]bool{}, tested: map[string]bool{},
+	return &names{assigned: map[string]int{}, read: map[string]int{}, loops: map[string]Loop{}, written: map[string]bool{}, tested: map[string]bool{},
 		probed: map[string]bool{}}
 }
 
@@ -49,6 +52,7 @@ func newNames() *names {
 type reader struct {
 	tree   *compile.Tree
 	names  *names
+	final  bool // names are known
 	survey *Survey
 	nodes  int
 	depth  int
@@ -57,6 +61,8 @@ type reader struct {
 	fn    *function
 	// certain says that a program which runs to its end comes here; guarded, that a failure here need not end it.
 	certain, guarded bool
+	// guessing says that the program asked first what it has: it knows that a field may be missing.
+	guessing bool
 	// leaves counts the statements that may have left the function.
 	leaves int
 	loop   Loop
@@ -185,7 +191,7 @@ func (r *reader) awaited(v val) val {
 	case v.promise > 0 && v.of == 0 && !v.vague:
 		return val{of: r.value(ResultOf, v.promise, "")}
 	case v.promise > 0:
-		return val{of: v.of}
+		return val{of: v.of, items: v.items}
 	}
 	return v
 }

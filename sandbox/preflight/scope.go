@@ -18,13 +18,15 @@ type binding struct {
 	value val
 	reads int
 	bound bool
+	empty bool // declared without a value
+	late  bool // its value is the one that it is assigned
 	at    ast.Node
 	// Of a function with a name: it is read when it is first certain to be called, or else when its scope ends.
 	body    ast.Expression
 	scope   *scope
 	pending bool
 	throws  bool
-	loop    Loop
+	result  val // what it returns, where it does so at one place
 }
 
 func newScope(outer *scope) *scope { return &scope{outer: outer, bindings: map[string]*binding{}} }
@@ -72,11 +74,7 @@ func (r *reader) leaveScope() {
 
 // later reads the body of a named function, once.
 func (r *reader) later(b *binding) {
-	b.pending = false
-	loop := r.loop
-	r.loop = max(r.loop, b.loop)
-	b.throws = r.read(b.body, b.scope, perhaps).throws
-	r.loop = loop
+	r.readWith(b, nil, perhaps)
 }
 
 // hoist declares what a block, or a function's body, declares, before its statements are read.
@@ -90,7 +88,7 @@ func (r *reader) hoist(list []ast.Statement, function bool) {
 		case *ast.FunctionDeclaration:
 			b := r.scope.declare(s.Function.Name.Name.String())
 			if b.body != nil { // declared twice
-				r.names.assigned[b.name] = true
+				r.assigned(b.name, 2)
 			}
 			r.keepFunction(b, s.Function)
 		}

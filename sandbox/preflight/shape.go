@@ -29,7 +29,7 @@ func (j *judge) read(f Field) {
 		return
 	}
 	near := words.Nearest(f.Name, declared)
-	if f.Optional && len(near) == 0 {
+	if f.Optional && (len(near) == 0 || j.reads(near[0])) {
 		return // a program that asks may be right to
 	}
 	u := j.Uses[t.method-1]
@@ -47,6 +47,11 @@ func (j *judge) read(f Field) {
 	}
 	j.hint(signals.Hint{Kind: signals.HintField, Position: f.At, Near: near, Message: message},
 		j.methods[t.method-1], "")
+}
+
+// reads reports whether the program asks anywhere whether there is a field of that name.
+func (j *judge) reads(name string) bool {
+	return slices.ContainsFunc(j.Reads, func(f Field) bool { return f.Name == name && f.Optional })
 }
 
 const mostDeclared = 12

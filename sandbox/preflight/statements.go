@@ -67,10 +67,13 @@ func (r *reader) dropped(e ast.Expression) {
 
 func (r *reader) declarations(list []*ast.Binding) {
 	for _, b := range list {
-		if b.Initializer == nil {
+		id, simple := b.Target.(*ast.Identifier)
+		if b.Initializer == nil || isMissing(b.Initializer) {
+			if known := r.scope.bindings[nameOf(id)]; simple && known != nil {
+				known.empty = true
+			}
 			continue
 		}
-		id, simple := b.Target.(*ast.Identifier)
 		if simple && isFunction(b.Initializer) {
 			if known := r.scope.find(id.Name.String()); known != nil {
 				r.keepFunction(known, b.Initializer)
@@ -122,8 +125,7 @@ func (r *reader) returned(s *ast.ReturnStatement) {
 // entry reads the function that a program consists of.
 func (r *reader) entry(b *binding) {
 	if b.pending {
-		b.pending = false
-		r.read(b.body, b.scope, program)
+		r.readWith(b, nil, program)
 	}
 }
 
@@ -131,7 +133,8 @@ func (r *reader) ifStatement(s *ast.IfStatement) {
 	r.test(s.Test)
 	leaves := r.exits()
 	certain := r.certain
-	r.maybe(func() { r.statement(s.Consequent) })
+	asks := narrows(s.Test)
+	r.guess(asks, func() { r.statement(s.Consequent) })
 	if r.exits() > leaves && compares(s.Test) {
 		for _, l := range r.loops[r.fn.loops:] {
 			l.counted = true
@@ -140,7 +143,7 @@ func (r *reader) ifStatement(s *ast.IfStatement) {
 	if s.Alternate != nil {
 		after := r.certain
 		r.certain = certain
-		r.maybe(func() { r.statement(s.Alternate) })
+		r.guess(asks, func() { r.statement(s.Alternate) })
 		r.certain = r.certain && after
 	}
 }
@@ -225,4 +228,11 @@ func (r *reader) branch(s *ast.BranchStatement) {
 			l.exits = true
 		}
 	}
+}
+
+func nameOf(id *ast.Identifier) string {
+	if id == nil {
+		return ""
+	}
+	return id.Name.String()
 }
