@@ -197,7 +197,7 @@ func noSnippet(name string) error { return fmt.Errorf("there is no snippet %q: %
 func (c *Client) outcomeOf(h *history.History, r *signals.Record) signals.Outcome {
 	o := signals.Outcome{
 		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
-		Calls: r.Log, Pass: r.Passes,
+		Calls: r.Log, Pass: r.Passes, Hints: r.Hints,
 	}
 	if len(h.Passes) > 0 && r.Status == signals.Completed {
 		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {

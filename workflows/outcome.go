@@ -179,6 +179,7 @@ func (e *execution) record(p signals.Page) signals.Record {
 	}
 	if e.pinned != nil {
 		r.Engine, r.Connectors = e.pinned.Engine, append(r.Connectors, e.pinned.Connectors...)
+		r.Hints, r.Program = e.pinned.Preflight.Hints, e.pinned.Preflight.Program
 	}
 	if e.end != nil {
 		r.Error, r.Position = e.end.message, e.end.position

@@ -17,6 +17,9 @@ type Tree struct {
 	file *file.File
 }
 
+// IsDefault reports whether a name is the one that a program's default export is kept under.
+func (t *Tree) IsDefault(name string) bool { return name == exportName }
+
 // Position is where a node stands in the model's own text.
 func (t *Tree) Position(at file.Idx) *signals.Position {
 	p := t.file.Position(int(at) - t.file.Base())

@@ -96,6 +96,10 @@ func (r *reader) assignment(e *ast.AssignExpression) val {
 		r.assign(e.Left)
 		return val{}
 	}
+	if id, ok := e.Left.(*ast.Identifier); ok && r.tree.IsDefault(id.Name.String()) && isFunction(e.Right) {
+		r.exported = e.Right
+		return val{}
+	}
 	v := r.escapes(e.Right)
 	r.assign(e.Left)
 	r.assignOnce(e.Left, v)

@@ -69,6 +69,8 @@ type reader struct {
 	loops  []*loop
 	// entered says that the function has been read of which the program consists.
 	entered bool
+	// exported is the function that the program exports.
+	exported ast.Expression
 }
 
 // function is what is known of the function that is being read.
@@ -121,6 +123,9 @@ func (r *reader) whole() (ok bool) {
 	}()
 	r.hoist(r.tree.Body, true)
 	r.statements(r.tree.Body)
+	if r.exported != nil && !r.entered {
+		r.maybe(func() { r.function(r.exported, nil, perhaps) })
+	}
 	r.leaveScope()
 	return true
 }

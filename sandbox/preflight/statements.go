@@ -99,9 +99,9 @@ func (r *reader) returned(s *ast.ReturnStatement) {
 		r.left()
 		return
 	}
-	if r.fn.main && r.tree.CallResult && !r.entered && isFunction(s.Argument) {
+	if f := r.main(s.Argument); f != nil {
 		r.entered = true
-		r.function(s.Argument, nil, program)
+		r.function(f, nil, program)
 		r.left()
 		return
 	}
@@ -120,6 +120,20 @@ func (r *reader) returned(s *ast.ReturnStatement) {
 	r.fn.returns++
 	r.fn.value = v
 	r.left()
+}
+
+// main is the function that a program consists of, where it is returned as it stands, or exported.
+func (r *reader) main(returned ast.Expression) ast.Expression {
+	if !r.fn.main || !r.tree.CallResult || r.entered {
+		return nil
+	}
+	if id, ok := returned.(*ast.Identifier); ok && r.tree.IsDefault(id.Name.String()) {
+		return r.exported
+	}
+	if isFunction(returned) {
+		return returned
+	}
+	return nil
 }
 
 // entry reads the function that a program consists of.
