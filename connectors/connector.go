@@ -80,7 +80,9 @@ type Method struct {
 	// Class is Write when empty.
 	Class Class
 	// ClassFrom tells the operator what the class was taken from, such as "GET".
-	ClassFrom        string
+	ClassFrom string
+	// ClassAssumed says that nobody told the class: a write, to be on the safe side.
+	ClassAssumed     bool
 	RequiresApproval bool
 	// ApprovalFor decides call by call when set, and RequiresApproval is not
 	// looked at then. It is given who started the execution, and the arguments

@@ -74,7 +74,7 @@ func (c callable) Method(connector, method string) (*preflight.Method, error) {
 		return nil, err
 	}
 	return &preflight.Method{
-		Class: b.Class, Approval: b.MayNeedApproval() || b.ResolvedByClient,
+		Class: b.Class, Assumed: b.ClassAssumed, Approval: b.MayNeedApproval() || b.ResolvedByClient,
 		Input: input(b), Output: b.OutputSchema,
 		Definitions: func() json.RawMessage { return c.Connectors.Definitions(connector) },
 		Validate:    b.Validate, Mode: b.Preflight,

@@ -31,6 +31,7 @@ func TestProgramsByOthers(t *testing.T) {
 		t.Skip("CODEMODE_PREFLIGHT_CORPUS names a folder of programs by others")
 	}
 	programs, alarms, refused := 0, 0, 0
+	made, found := map[string]int{}, map[string]int{}
 	seen := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -50,8 +51,21 @@ func TestProgramsByOthers(t *testing.T) {
 			if awaits == 0 {
 				continue
 			}
-			programs++
 			report := preflight.Read(tree).Judge(catalogue, "")
+			if len(report.Program.Methods) == 0 {
+				continue // it makes its clients itself
+			}
+			programs++
+			for kind, broken := range brokenAwaits(body) {
+				if tree, failure := compile.Parse(broken, nil); failure == nil && calls(report, body) {
+					made[kind]++
+					if hints(preflight.Read(tree).Judge(catalogue, ""), kind) {
+						found[kind]++
+					} else if len(body) < 1500 {
+						t.Logf("missed %s:\n%s", kind, broken)
+					}
+				}
+			}
 			report.Hints = slices.DeleteFunc(report.Hints, func(h signals.Hint) bool {
 				return h.Kind == signals.HintMethod // one that is not awaited, and so none of the catalogue's
 			})
@@ -62,7 +76,30 @@ func TestProgramsByOthers(t *testing.T) {
 		}
 		return nil
 	}))
+	t.Logf("seeded: %v, found: %v", made, found)
 	t.Logf("%d programs, %d with hints, %d that do not compile", programs, alarms, refused)
+}
+
+var statementAwait = regexp.MustCompile(`(?m)^\s*(await )([A-Za-z_$][\w$]*)\.([A-Za-z_$][\w$]*)\([^()]*\);$`)
+
+// calls reports whether the program calls what the statement awaits of one of its connectors.
+func calls(r preflight.Report, body string) bool {
+	at := statementAwait.FindStringSubmatch(body)
+	return slices.ContainsFunc(r.Program.Methods, func(m signals.ProgramMethod) bool {
+		return m.Connector == at[2] && m.Method == at[3]
+	})
+}
+
+// brokenAwaits leaves out the await of a statement, and misspells its method.
+func brokenAwaits(body string) map[string]string {
+	at := statementAwait.FindStringSubmatchIndex(body)
+	if at == nil || preflight.IsGlobal(body[at[4]:at[5]]) || strings.TrimSpace(body[at[1]:]) == "" {
+		return nil // the last expression is the program's value
+	}
+	return map[string]string{
+		signals.HintAwait:  body[:at[2]] + body[at[3]:],
+		signals.HintMethod: body[:at[7]] + "Z" + body[at[7]:],
+	}
 }
 
 // derived is a catalogue of what a program awaits. Every other name may be that of a module.
@@ -114,7 +151,7 @@ func (c others) Method(connector, method string) (*preflight.Method, error) {
 	if writing.MatchString(method) {
 		class = signals.Write
 	}
-	return &preflight.Method{Class: class, Input: func() json.RawMessage { return nil },
+	return &preflight.Method{Class: class, Assumed: true, Input: func() json.RawMessage { return nil },
 		Validate: func(json.RawMessage) error { return nil }}, nil
 }
 

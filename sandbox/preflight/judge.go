@@ -27,6 +27,7 @@ type Catalogue interface {
 // Method is one of them.
 type Method struct {
 	Class    signals.Class
+	Assumed  bool // nobody told the class
 	Approval bool // a person may have to approve
 	// Input and Output are JSON Schemas, empty for anything; Definitions is where their references lead.
 	Input       func() json.RawMessage
@@ -149,7 +150,7 @@ func (j *judge) use(i int) {
 		if !u.Reference {
 			j.arguments(u, m)
 		}
-		if u.Loop == Open && m.Class != signals.Read {
+		if u.Loop == Open && m.Class != signals.Read && !m.Assumed {
 			j.hint(signals.Hint{Kind: signals.HintWrites, Position: u.At,
 				Message: fmt.Sprintf("%s.%s writes in a loop that nothing bounds: count its rounds, or loop over a list",
 					u.Name, u.Method)}, m, "")
