@@ -33,7 +33,8 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return lookup.Admit(c.Method)
 	}
-	method, approval, err := h.Connectors.Check(connectors.Asked{Caller: h.in.Caller, Program: h.program}, c.Connector, c.Method, c.Args)
+	asked := connectors.Asked{Caller: h.in.Caller, Program: h.program}
+	method, approval, err := h.Connectors.Check(asked, c.Connector, c.Method, c.Args)
 	if err != nil {
 		return sandbox.Refuse(err)
 	}

@@ -15,10 +15,11 @@ import (
 func shelves() *codemodetest.Connector {
 	shop := codemodetest.NewConnector("shop")
 	orders := shop.Read("orders", map[string]any{"list": []any{map[string]any{"id": 1}}})
-	orders.OutputSchema = json.RawMessage(`{"type":"object","properties":{"list":{"type":"array","items":{"type":"object",
-		"properties":{"id":{"type":"integer"}}}}}}`)
+	orders.OutputSchema = json.RawMessage(`{"type":"object","properties":{"list":{"type":"array","items":{
+		"type":"object",		"properties":{"id":{"type":"integer"}}}}}}`)
 	pay := shop.Write("pay", map[string]any{"ok": true})
-	pay.InputSchema = json.RawMessage(`{"type":"object","properties":{"amount":{"type":"number"}},"required":["amount"]}`)
+	pay.InputSchema = json.RawMessage(`{"type":"object","properties":{"amount":{"type":"number"}},
+		"required":["amount"]}`)
 	return shop
 }
 
@@ -38,7 +39,8 @@ func TestACertainMistakeStopsBeforeTheFirstEffect(t *testing.T) {
 
 func TestACaughtMistakeDoesNotStop(t *testing.T) {
 	shop := shelves()
-	run := codemodetest.Run(t, `await shop.pay({ amount: 1 }); try { await shop.payy() } catch { } return "done"`, with(shop))
+	run := codemodetest.Run(t, `await shop.pay({ amount: 1 }); try { await shop.payy() } catch { } return "done"`,
+		with(shop))
 	require.Equal(t, `"done"`, string(run.Outcome.Result), run.Outcome.Error)
 	require.Len(t, shop.Calls("pay"), 1)
 	require.Len(t, run.Outcome.Hints, 1)
@@ -53,7 +55,8 @@ func TestHintsAndFactsAreKept(t *testing.T) {
 	require.Len(t, run.Outcome.Hints, 2)
 	require.Equal(t, run.Outcome.Hints, run.Record.Hints)
 	require.Equal(t, 1, run.Record.Program.WritesInLoops)
-	require.Equal(t, []signals.ProgramMethod{{Connector: "shop", Method: "orders", Class: signals.Read, Places: 1, AtLeast: 1},
+	require.Equal(t, []signals.ProgramMethod{
+		{Connector: "shop", Method: "orders", Class: signals.Read, Places: 1, AtLeast: 1},
 		{Connector: "shop", Method: "pay", Class: signals.Write, Places: 1, Loops: true}}, run.Record.Program.Methods)
 }
 

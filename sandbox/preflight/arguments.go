@@ -44,7 +44,8 @@ func (j *judge) arguments(u *Use, m *Method) {
 	h := signals.Hint{Kind: signals.HintArgument, Position: u.At, Near: c.near}
 	switch {
 	case len(c.problems) > 0:
-		h.Message = fmt.Sprintf("Invalid arguments for %s: %s", path, strings.Join(c.problems[:min(3, len(c.problems))], "; "))
+		shown := c.problems[:min(3, len(c.problems))]
+		h.Message = fmt.Sprintf("Invalid arguments for %s: %s", path, strings.Join(shown, "; "))
 	case len(c.strangers) > 0:
 		h.Message = fmt.Sprintf("%s declares no argument %s", path, c.strangers[0])
 	default:
@@ -73,7 +74,8 @@ const deepest = 12
 
 // loose are the keywords that say more of a value than is looked at here.
 var loose = []string{"not", "if", "then", "else", "dependentSchemas", "dependencies", "patternProperties",
-	"unevaluatedProperties", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "propertyNames", "discriminator"}
+	"unevaluatedProperties", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "propertyNames",
+	"discriminator"}
 
 func (c *checker) check(raw []byte, a Argument, path string, depth int) {
 	s, ok := schema.Follow(raw, c.roots...)

@@ -14,8 +14,9 @@ func (r *reader) call(e *ast.CallExpression, fatal bool) val {
 		if v, done := r.known(dot, e, fatal); done {
 			return v
 		}
-		if id, ok := dot.Left.(*ast.Identifier); ok && globals[id.Name.String()] && r.scope.find(id.Name.String()) == nil {
-			return r.global(id.Name.String()+"."+dot.Identifier.Name.String(), e, fatal)
+		id, ok := dot.Left.(*ast.Identifier)
+		if ok && globals[nameOf(id)] && r.scope.find(nameOf(id)) == nil {
+			return r.global(nameOf(id)+"."+dot.Identifier.Name.String(), e, fatal)
 		}
 	}
 	if isFunction(callee) {

@@ -15,72 +15,75 @@ import (
 
 // A program is stopped only for what it would certainly have failed of.
 func TestOnlyCertainMistakesStop(t *testing.T) {
-	for code, stops := range map[string]bool{
-		`await mail.send(); await mail.sned()`:                                                                true,
-		`await mail.send(); return mail.sned()`:                                                               true,
-		`await mail.send(); await Promise.all([mail.sned(), mail.send()])`:                                    true,
-		`async () => { await mail.send(); await mail.sned() }`:                                                true,
-		`async function main() { await mail.send(); await mail.sned() }`:                                      true,
-		`export default async () => { await mail.send(); await mail.sned() }`:                                 true,
-		`const f = async () => { await mail.sned() }; await mail.send(); await f()`:                           true,
-		`await mail.send(); await (async () => { await mail.sned() })()`:                                      true,
-		`const { sned } = mail; await mail.send(); await sned()`:                                              true,
-		`const m = mail; await m.send(); await m.sned()`:                                                      true,
-		`await mail.send(); await mail["sned"]()`:                                                             true,
-		`await mail.send(); nosuch.thing()`:                                                                   true,
-		`{ await mail.send(); { await mail.sned() } }`:                                                        true,
-		`if (1) { await mail.send() } await mail.sned()`:                                                      true,
-		`for (const x of [1]) { await mail.send() } await mail.sned()`:                                        true,
-		`await mail.send(); await tracker.get_issue({ id: "x" })`:                                             true,
-		`await mail.send(); await tracker.get_issue()`:                                                        true,
-		`await mail.send(); const a = await mail.sned(); try { return a } catch { }`:                          true,
-		`await mail.send(); mail.sned()`:                                                                      true, // the last expression is the value
-		`await mail.send(); mail.sned(); return 1`:                                                            false,
-		`await mail.send(); const p = mail.sned(); return 1`:                                                  false,
-		`await mail.send(); try { await mail.sned() } catch { }`:                                              false,
-		`await mail.send(); try { await mail.sned() } finally { return 1 }`:                                   false,
-		`await mail.send(); await mail.sned().catch(() => 0)`:                                                 false,
-		`await mail.send(); await mail.sned().then(() => 1, () => 0)`:                                         false,
-		`await mail.send(); await Promise.allSettled([mail.sned()])`:                                          false,
-		`await mail.send(); await Promise.race([mail.sned(), mail.send()])`:                                   false,
-		`await mail.send(); await Promise.any([mail.sned(), mail.send()])`:                                    false,
-		`await mail.send(); if (Date.now() > 1) await mail.sned()`:                                            false,
-		`await mail.send(); Date.now() > 1 && await mail.sned()`:                                              false,
-		`await mail.send(); Date.now() > 1 ? await mail.sned() : 0`:                                           false,
-		`await mail.send(); if (Math.random() > 1) return 1; await mail.sned()`:                               false,
-		`await mail.send(); if (Math.random() > 1) throw new Error("x"); await mail.sned()`:                   false,
-		`await mail.send(); for (const x of []) await mail.sned()`:                                            false,
-		`await mail.send(); while (Math.random() > 2) await mail.sned()`:                                      false,
-		`await mail.send(); switch (Date.now()) { case 1: await mail.sned() }`:                                false,
-		`await mail.send(); a: { if (Date.now()) break a; await mail.sned() }`:                                false,
-		`await mail.send(); return 1; await mail.sned()`:                                                      false,
-		`await mail.send(); [].map(async () => { await mail.sned() })`:                                        false,
-		`await mail.send(); const f = async () => { await mail.sned() }; return 1`:                            false,
-		`await mail.send(); const f = async () => { await mail.sned() }; f(); return 1`:                       false,
-		`await mail.send(); const f = async () => { await mail.sned() }; try { await f() } catch { }`:         false,
-		`const f = () => { if (Date.now()) throw new Error("x") }; await mail.send(); f(); await mail.sned()`: false,
-		`await mail.send(); typeof nosuch === "undefined" || nosuch.thing()`:                                  false,
-		`await mail.send(); const nosuch = { thing() { } }; nosuch.thing()`:                                   false,
-		`await mail.send(); globalThis.nosuch = { thing() { } }; nosuch.thing()`:                              false,
-		`await mail.send(); { const mail = { sned() { } }; await mail.sned() }`:                               false,
-		`await mail.send(); await ((mail) => mail.sned())({ sned() { } })`:                                    false,
-		`await mail.send(); await mail?.sned?.()`:                                                             false,
-		`await mail.send(); if (mail.sned) { await mail.sned() }`:                                             false,
-		`await mail.send(); await tracker.get_issue({ id: Number("1") })`:                                     false,
-		`await mail.send(); const a = { id: "1" }; a.id = 1; await tracker.get_issue(a)`:                      false,
-		`await mail.send(); await tracker.get_issue({ id: "x", ...{ id: 1 } })`:                               false,
-		`await mail.sned()`: false, // it fails by itself, with nothing made
+	for _, c := range []struct {
+		stops bool
+		code  string
+	}{
+		{true, `await mail.send(); await mail.sned()`},
+		{true, `await mail.send(); return mail.sned()`},
+		{true, `await mail.send(); await Promise.all([mail.sned(), mail.send()])`},
+		{true, `async () => { await mail.send(); await mail.sned() }`},
+		{true, `async function main() { await mail.send(); await mail.sned() }`},
+		{true, `export default async () => { await mail.send(); await mail.sned() }`},
+		{true, `const f = async () => { await mail.sned() }; await mail.send(); await f()`},
+		{true, `await mail.send(); await (async () => { await mail.sned() })()`},
+		{true, `const { sned } = mail; await mail.send(); await sned()`},
+		{true, `const m = mail; await m.send(); await m.sned()`},
+		{true, `await mail.send(); await mail["sned"]()`},
+		{true, `await mail.send(); nosuch.thing()`},
+		{true, `{ await mail.send(); { await mail.sned() } }`},
+		{true, `if (1) { await mail.send() } await mail.sned()`},
+		{true, `for (const x of [1]) { await mail.send() } await mail.sned()`},
+		{true, `await mail.send(); await tracker.get_issue({ id: "x" })`},
+		{true, `await mail.send(); await tracker.get_issue()`},
+		{true, `await mail.send(); const a = await mail.sned(); try { return a } catch { }`},
+		{true, `await mail.send(); mail.sned()`}, // the last expression is the value
+		{false, `await mail.send(); mail.sned(); return 1`},
+		{false, `await mail.send(); const p = mail.sned(); return 1`},
+		{false, `await mail.send(); try { await mail.sned() } catch { }`},
+		{false, `await mail.send(); try { await mail.sned() } finally { return 1 }`},
+		{false, `await mail.send(); await mail.sned().catch(() => 0)`},
+		{false, `await mail.send(); await mail.sned().then(() => 1, () => 0)`},
+		{false, `await mail.send(); await Promise.allSettled([mail.sned()])`},
+		{false, `await mail.send(); await Promise.race([mail.sned(), mail.send()])`},
+		{false, `await mail.send(); await Promise.any([mail.sned(), mail.send()])`},
+		{false, `await mail.send(); if (Date.now() > 1) await mail.sned()`},
+		{false, `await mail.send(); Date.now() > 1 && await mail.sned()`},
+		{false, `await mail.send(); Date.now() > 1 ? await mail.sned() : 0`},
+		{false, `await mail.send(); if (Math.random() > 1) return 1; await mail.sned()`},
+		{false, `await mail.send(); if (Math.random() > 1) throw new Error("x"); await mail.sned()`},
+		{false, `await mail.send(); for (const x of []) await mail.sned()`},
+		{false, `await mail.send(); while (Math.random() > 2) await mail.sned()`},
+		{false, `await mail.send(); switch (Date.now()) { case 1: await mail.sned() }`},
+		{false, `await mail.send(); a: { if (Date.now()) break a; await mail.sned() }`},
+		{false, `await mail.send(); return 1; await mail.sned()`},
+		{false, `await mail.send(); [].map(async () => { await mail.sned() })`},
+		{false, `await mail.send(); const f = async () => { await mail.sned() }; return 1`},
+		{false, `await mail.send(); const f = async () => { await mail.sned() }; f(); return 1`},
+		{false, `await mail.send(); const f = async () => { await mail.sned() }; try { await f() } catch { }`},
+		{false, `const f = () => { if (Date.now()) throw new Error("x") }; await mail.send(); f(); await mail.sned()`},
+		{false, `await mail.send(); typeof nosuch === "undefined" || nosuch.thing()`},
+		{false, `await mail.send(); const nosuch = { thing() { } }; nosuch.thing()`},
+		{false, `await mail.send(); globalThis.nosuch = { thing() { } }; nosuch.thing()`},
+		{false, `await mail.send(); { const mail = { sned() { } }; await mail.sned() }`},
+		{false, `await mail.send(); await ((mail) => mail.sned())({ sned() { } })`},
+		{false, `await mail.send(); await mail?.sned?.()`},
+		{false, `await mail.send(); if (mail.sned) { await mail.sned() }`},
+		{false, `await mail.send(); await tracker.get_issue({ id: Number("1") })`},
+		{false, `await mail.send(); const a = { id: "1" }; a.id = 1; await tracker.get_issue(a)`},
+		{false, `await mail.send(); await tracker.get_issue({ id: "x", ...{ id: 1 } })`},
+		{false, `await mail.sned()`}, // it fails by itself, with nothing made
 	} {
-		r := check(t, code)
-		require.Equal(t, stops, r.Stop != nil, "%s\n%s", code, said(r))
+		r := check(t, c.code)
+		require.Equal(t, c.stops, r.Stop != nil, "%s\n%s", c.code, said(r))
 	}
 }
 
 // What stops a program is what it would have failed with.
 func TestAStoppedProgramFailsInTheSameWords(t *testing.T) {
 	r := check(t, "await mail.send();\nawait nosuch.thing()")
-	run, err := (&engine.InProcess{}).Run(t.Context(), sandbox.Pass{Code: "await nosuch.thing()", Connectors: shop.Names()},
-		nil)
+	pass := sandbox.Pass{Code: "await nosuch.thing()", Connectors: shop.Names()}
+	run, err := (&engine.InProcess{}).Run(t.Context(), pass, nil)
 	require.NoError(t, err)
 	words := func(s string) string { s, _, _ = strings.Cut(s, "sandbox are:"); return s } // Names has no order here
 	require.Equal(t, words(run.Failure.Message), words(r.Stop.Message))
@@ -99,8 +102,8 @@ func TestModes(t *testing.T) {
 	}
 	certain, hint := survey(`await mail.send(); await mail.sned()`), survey(`mail.send(); return 1`)
 	for mode, want := range map[signals.PreflightMode][]bool{
-		signals.PreflightStop: {true, false}, signals.PreflightDeny: {true, true}, signals.PreflightHint: {false, false},
-		signals.PreflightOff: {false, false},
+		signals.PreflightStop: {true, false}, signals.PreflightDeny: {true, true},
+		signals.PreflightHint: {false, false}, signals.PreflightOff: {false, false},
 	} {
 		a, b := certain.Judge(shop, mode), hint.Judge(shop, mode)
 		require.Equal(t, want, []bool{a.Stop != nil, b.Stop != nil}, mode)

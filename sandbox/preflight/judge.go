@@ -58,7 +58,8 @@ type judge struct {
 
 // Judge compares what a program's text says with what there is.
 func (s *Survey) Judge(c Catalogue, mode signals.PreflightMode) Report {
-	j := &judge{Survey: s, catalogue: c, mode: cmp.Or(mode, signals.PreflightStop), methods: make([]*Method, len(s.Uses)), types: map[int]shape{},
+	j := &judge{Survey: s, catalogue: c, mode: cmp.Or(mode, signals.PreflightStop),
+		methods: make([]*Method, len(s.Uses)), types: map[int]shape{},
 		seen: map[string]bool{}}
 	if mode == signals.PreflightOff || s.Failure != nil {
 		return j.report
@@ -152,8 +153,8 @@ func (j *judge) use(i int) {
 		}
 		if u.Loop == Open && m.Class != signals.Read && !m.Assumed {
 			j.hint(signals.Hint{Kind: signals.HintWrites, Position: u.At,
-				Message: fmt.Sprintf("%s.%s writes in a loop that nothing bounds: count its rounds, or loop over a list",
-					u.Name, u.Method)}, m, "")
+				Message: fmt.Sprintf("%s.%s writes in a loop that nothing bounds: "+
+					"count its rounds, or loop over a list", u.Name, u.Method)}, m, "")
 		}
 	}
 }

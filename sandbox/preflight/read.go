@@ -44,7 +44,8 @@ type names struct {
 }
 
 func newNames() *names {
-	return &names{assigned: map[string]int{}, read: map[string]int{}, loops: map[string]Loop{}, written: map[string]bool{}, tested: map[string]bool{},
+	return &names{assigned: map[string]int{}, read: map[string]int{}, loops: map[string]Loop{},
+		written: map[string]bool{}, tested: map[string]bool{},
 		probed: map[string]bool{}}
 }
 
@@ -107,7 +108,8 @@ type loop struct {
 type tooLarge struct{}
 
 func newReader(tree *compile.Tree, n *names) *reader {
-	return &reader{tree: tree, names: n, survey: &Survey{}, scope: newScope(nil), fn: &function{main: true, async: true},
+	return &reader{tree: tree, names: n, survey: &Survey{}, scope: newScope(nil),
+		fn:      &function{main: true, async: true},
 		certain: true}
 }
 

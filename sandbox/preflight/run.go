@@ -82,7 +82,8 @@ func (s *Survey) sound() bool {
 		}
 	}
 	for _, n := range s.Notes {
-		if n.At == nil || n.Kind != Endless && (n.Use < 1 || n.Use > len(s.Uses)) || n.Into < 0 || n.Into > len(s.Uses) {
+		most := len(s.Uses)
+		if n.At == nil || n.Kind != Endless && (n.Use < 1 || n.Use > most) || n.Into < 0 || n.Into > most {
 			return false
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-const customer = `{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"email":{"type":"string"},
-	"tags":{"type":"array","items":{"type":"string"}},"address":{"type":"object","properties":{"city":{"type":"string"},
+const customer = `{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},
+	"email":{"type":"string"},	"tags":{"type":"array","items":{"type":"string"}},"address":{"type":"object","properties":{"city":{"type":"string"},
 	"zip":{"type":"string"}}}}}`
 
 // office is the catalogue of the programs in testdata.
@@ -28,7 +28,8 @@ var office = tools{
 	"tracker.comment": {class: signals.Write, input: `{"type":"object","properties":{"id":{"type":"integer"},
 		"body":{"type":"string"}},"required":["id","body"]}`},
 	"mail.send": {class: signals.Write, approval: true, input: `{"type":"object","properties":{"to":{"type":"string"},
-		"subject":{"type":"string"},"body":{"type":"string"}},"required":["to","subject"],"additionalProperties":false}`},
+		"subject":{"type":"string"},"body":{"type":"string"}},"required":["to","subject"],
+		"additionalProperties":false}`},
 	"crm.find_customers": {class: signals.Read, input: `{"type":"object","properties":{"query":{"type":"string"}}}`,
 		output: `{"type":"array","items":` + customer + `}`},
 	"crm.update": {class: signals.Write, input: `{"type":"object","properties":{"id":{"type":"integer"},
@@ -40,8 +41,8 @@ var office = tools{
 	"store.reserve": {class: signals.Write, input: `{"type":"object","properties":{"sku":{"type":"string"},
 		"qty":{"type":"integer"}},"required":["sku"],"additionalProperties":false}`},
 	"store.order": {class: signals.Write, input: `{"type":"object","properties":{"customer":{"type":"integer"},
-		"items":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string"},"qty":{"type":"integer"}}}}},
-		"required":["customer","items"]}`,
+		"items":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string"},
+		"qty":{"type":"integer"}}}}},"required":["customer","items"]}`,
 		output: `{"type":"object","properties":{"number":{"type":"string"},"total":{"type":"number"}}}`},
 }
 
@@ -83,25 +84,27 @@ type seed struct {
 // misspelt leaves out the third letter.
 const misspelt = "\x00"
 
+// fields are the names of results, of which the programs ask for one first.
+const fields = `(issues|items|title|labels|tags|email|address|city|zip|stock|sku|number|total|nextPage)`
+
 var seeds = []seed{
 	{signals.HintConnector, `\b(tracker|store|crm|mail)\.\w+\(`, "trackr"},
 	{signals.HintMethod, `\b(?:tracker|store|crm|mail)\.(\w+)\(`, misspelt},
 	{signals.HintArgument, `\b(?:tracker|store|crm|mail)\.\w+\(\{ (\w+)\b`, "wrong_name"},
 	{signals.HintArgument, `\b(?:tracker|store|crm|mail)\.\w+\(\{ (\w+):`, misspelt},
 	{signals.HintArgument, `\b(?:tracker|store|crm|mail)\.\w+\(\{[^{}]*?: ("[^"]*"|\d+)`, "[1, true]"},
-	{signals.HintField, `[\w\]]\.(issues|items|title|labels|tags|email|address|city|zip|stock|sku|number|total|nextPage)\b`,
-		misspelt},
-	{signals.HintField, `[\w\]]\.(issues|items|title|labels|tags|email|address|city|zip|stock|sku|number|total)\b`,
-		"nonsense"},
+	{signals.HintField, `[\w\]]\.` + fields + `\b`, misspelt},
+	{signals.HintField, `[\w\]]\.` + strings.Replace(fields, "|nextPage", "", 1) + `\b`, "nonsense"},
 	{signals.HintField, `const \{ (\w+)[^}]*\} = await (?:tracker|store|crm)`, "nonsense"},
 	{signals.HintAwait, `(await )(?:tracker|store|crm|mail)\.`, ""},
 	{signals.HintAwait, `(await )Promise\.all\(\w`, ""},
-	{signals.HintWrites, `\A()`, "let at; do { const p = await store.products({ page: at }); for (const i of p.items) " +
-		"await store.reserve({ sku: i.sku }); at = p.nextPage } while (at);\n"},
+	{signals.HintWrites, `\A()`, "let at; do { const p = await store.products({ page: at }); " +
+		"for (const i of p.items) await store.reserve({ sku: i.sku }); at = p.nextPage } while (at);\n"},
 	{signals.HintWrites, `\A()`, "while (true) { const { ok } = (await crm.update({ id: 1, fields: {} })) as any; " +
 		"if (ok) break; }\n"},
 	{signals.HintEndless, `\A()`, "for (;;) { await tracker.comment({ id: 1, body: 'again' }); }\n"},
-	{signals.HintEndless, `\A()`, "let left = 3; while (left > 0) { await tracker.comment({ id: left, body: '' }); }\n"},
+	{signals.HintEndless, `\A()`, "let left = 3; " +
+		"while (left > 0) { await tracker.comment({ id: left, body: '' }); }\n"},
 }
 
 // Mistakes of each kind in twenty programs: one at a time, wherever it can be made.

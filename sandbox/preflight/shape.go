@@ -141,7 +141,8 @@ func (j *judge) alternatives(m *Method, raws [][]byte, depth int) (list []schema
 		if !ok || depth > deepest {
 			return nil
 		}
-		if unions := append(s.Schemas("anyOf"), s.Schemas("oneOf")...); len(unions) > 0 && !s.Has("properties", "allOf") {
+		unions := append(s.Schemas("anyOf"), s.Schemas("oneOf")...)
+		if len(unions) > 0 && !s.Has("properties", "allOf") {
 			inner := j.alternatives(m, unions, depth+1)
 			if inner == nil {
 				return nil
@@ -246,12 +247,12 @@ func namesOf(s schema.Schema) (names []string, closed bool) {
 var (
 	ofObjects = words.Set(`constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf
 		__proto__ then toJSON`)
-	ofLists = strings.Fields(`length at concat copyWithin entries every fill filter find findIndex findLast findLastIndex
-		flat flatMap forEach includes indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice
+	ofLists = strings.Fields(`length at concat copyWithin entries every fill filter find findIndex findLast
+		findLastIndex 		flat flatMap forEach includes indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice
 		some sort splice toReversed toSorted toSpliced unshift values with`)
 	ofTexts = strings.Fields(`length at charAt charCodeAt codePointAt concat endsWith includes indexOf isWellFormed
 		lastIndexOf localeCompare match matchAll normalize padEnd padStart repeat replace replaceAll search slice split
-		startsWith substr substring toLocaleLowerCase toLocaleUpperCase toLowerCase toUpperCase toWellFormed trim trimEnd
-		trimStart trimLeft trimRight anchor big blink bold fixed fontcolor fontsize italics link small strike sub sup`)
+		startsWith substr substring toLocaleLowerCase toLocaleUpperCase toLowerCase toUpperCase toWellFormed
+		trim trimEnd 		trimStart trimLeft trimRight anchor big blink bold fixed fontcolor fontsize italics link small strike sub sup`)
 	ofNumbers = strings.Fields(`toExponential toFixed toPrecision toLocaleString toString valueOf`)
 )

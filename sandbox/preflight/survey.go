@@ -92,7 +92,8 @@ const (
 	Endless NoteKind = "endless" // a loop without an end
 )
 
-// Note is such a mistake. Use is the call whose promise it is about, Into the one that is given it, both counted from 1.
+// Note is such a mistake. Use is the call whose promise it is about, Into the one that is given it, both counted
+// from 1.
 type Note struct {
 	Kind NoteKind
 	Use  int

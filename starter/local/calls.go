@@ -28,7 +28,8 @@ type Calls struct {
 
 // Admit looks a call up and checks its arguments.
 func (d Calls) Admit(c sandbox.Call) sandbox.Admission {
-	method, approval, err := d.Connectors.Check(connectors.Asked{Caller: d.Caller, Program: d.Program}, c.Connector, c.Method, c.Args)
+	asked := connectors.Asked{Caller: d.Caller, Program: d.Program}
+	method, approval, err := d.Connectors.Check(asked, c.Connector, c.Method, c.Args)
 	switch {
 	case err != nil:
 		return sandbox.Refuse(err)

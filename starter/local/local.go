@@ -121,7 +121,8 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 }
 
 func (r *Runner) host(id string, caller signals.Caller) *host {
-	return &host{Calls: Calls{Connectors: r.offered, ExecutionID: id, Caller: caller}, Catalogue: r.catalog, Hints: r.options.Hints}
+	return &host{Calls: Calls{Connectors: r.offered, ExecutionID: id, Caller: caller}, Catalogue: r.catalog,
+		Hints: r.options.Hints}
 }
 
 // Check looks at a program without running it, as Client.Check does.

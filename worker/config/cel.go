@@ -33,7 +33,9 @@ type expression struct {
 // celCost ends expressions that would compute for long over large arguments: after about half a second.
 const celCost = 500_000
 
-var approvalEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv(append(callerVariables(), programVariables()...), "args") })
+var approvalEnv = sync.OnceValues(func() (*cel.Env, error) {
+	return newCELEnv(append(callerVariables(), programVariables()...), "args")
+})
 var revertEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv(nil, "args", "result") })
 
 func newCELEnv(options []cel.EnvOption, variables ...string) (*cel.Env, error) {

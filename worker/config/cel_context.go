@@ -34,7 +34,8 @@ func callerValues(c signals.Caller) map[string]any {
 	}
 }
 
-// fieldsHint tells the fields of caller, or of program, to who may have mistaken one, in an expression that cannot be compiled.
+// fieldsHint tells the fields of caller, or of program, to who may have mistaken one, in an expression that cannot
+// be compiled.
 func fieldsHint(env *cel.Env, text string, revert bool) string {
 	parsed, issues := env.Parse(text)
 	switch {
