@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,13 +42,20 @@ func (c *cli) check(ctx context.Context, file string) (answer, error) {
 
 func showChecked(p *page, checked signals.Checked, code string) {
 	p.failure(checked.Error, checked.Position, code)
-	p.hints(checked.Hints)
+	p.hints(beside(checked.Hints, checked.Error))
 	switch {
 	case checked.Program != nil:
 		p.line("%s", checked.Program)
 	case checked.Error == "":
 		p.styled(dim, "nothing can be told of this program: it is too large, or preflight is off\n")
 	}
+}
+
+// beside leaves out what the error says already.
+func beside(list []signals.Hint, failure string) []signals.Hint {
+	return slices.DeleteFunc(slices.Clone(list), func(h signals.Hint) bool {
+		return strings.Contains(failure, h.Message)
+	})
 }
 
 // hints lists mistakes.

@@ -35,7 +35,7 @@ func (p *page) headline(status signals.Status, id string) {
 func (c *cli) showOutcome(p *page, o signals.Outcome, source string) {
 	p.headline(o.Status, o.ExecutionID)
 	p.failure(o.Error, o.Position, source)
-	p.hints(o.Hints)
+	p.hints(beside(o.Hints, o.Error))
 	if o.Status == signals.Completed {
 		p.value(o.Result)
 	}

@@ -32,9 +32,11 @@ func large(t testing.TB) lookup.Lookups {
 			methods = append(methods, connectors.Method{Name: fmt.Sprintf("method_%d", i), Execute: nothing,
 				Class: connectors.Read, Description: "Does something with an issue, a customer or an order.",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"},
-					"state":{"type":"string",					"enum":["open","closed"]}},"required":["id"],"additionalProperties":false}`),
+					"state":{"type":"string",
+					"enum":["open","closed"]}},"required":["id"],"additionalProperties":false}`),
 				OutputSchema: json.RawMessage(`{"type":"object","properties":{"items":{"type":"array","items":{
-					"type":"object",					"properties":{"id":{"type":"integer"},"name":{"type":"string"}}}}}}`)})
+					"type":"object",
+					"properties":{"id":{"type":"integer"},"name":{"type":"string"}}}}}}`)})
 		}
 		list = append(list, connectors.New(name, "", methods...))
 	}

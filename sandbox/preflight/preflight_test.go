@@ -119,8 +119,8 @@ func TestMistakes(t *testing.T) {
 		{"const { issues } = await tracker.list_issues();\nreturn issues.map(({ id, titl }) => id + titl);",
 			`2:26 unknown field: the result of tracker.list_issues has no "titl" in issues[]. Did you mean title?`},
 		{"const r = await tracker.list_issues();\nreturn r.issues[0].titel.trim();",
-			`2:20 unknown field: the result of tracker.list_issues has no "titel" in issues[]: it has assignee, id, labels,
-			state, title`},
+			`2:20 unknown field: the result of tracker.list_issues has no "titel" in issues[]:
+			it has assignee, id, labels, state, title`},
 		{"tracker.close_issue({ id: 1 });\nreturn 1", `1:1 not awaited: nothing awaits this call of tracker.close_issue:
 			write await before it, or its result and its errors are lost`},
 		{"const r = tracker.get_issue({ id: 1 });\nreturn r.title;",

@@ -16,7 +16,8 @@ import (
 )
 
 const customer = `{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},
-	"email":{"type":"string"},	"tags":{"type":"array","items":{"type":"string"}},"address":{"type":"object","properties":{"city":{"type":"string"},
+	"email":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},
+	"address":{"type":"object","properties":{"city":{"type":"string"},
 	"zip":{"type":"string"}}}}}`
 
 // office is the catalogue of the programs in testdata.

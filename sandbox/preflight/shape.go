@@ -248,11 +248,12 @@ var (
 	ofObjects = words.Set(`constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf
 		__proto__ then toJSON`)
 	ofLists = strings.Fields(`length at concat copyWithin entries every fill filter find findIndex findLast
-		findLastIndex 		flat flatMap forEach includes indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice
-		some sort splice toReversed toSorted toSpliced unshift values with`)
+		findLastIndex flat flatMap forEach includes indexOf join keys lastIndexOf map pop push reduce reduceRight
+		reverse shift slice 		some sort splice toReversed toSorted toSpliced unshift values with`)
 	ofTexts = strings.Fields(`length at charAt charCodeAt codePointAt concat endsWith includes indexOf isWellFormed
 		lastIndexOf localeCompare match matchAll normalize padEnd padStart repeat replace replaceAll search slice split
 		startsWith substr substring toLocaleLowerCase toLocaleUpperCase toLowerCase toUpperCase toWellFormed
-		trim trimEnd 		trimStart trimLeft trimRight anchor big blink bold fixed fontcolor fontsize italics link small strike sub sup`)
+		trim trimEnd trimStart trimLeft trimRight anchor big blink bold fixed fontcolor fontsize italics
+		link small strike sub sup`)
 	ofNumbers = strings.Fields(`toExponential toFixed toPrecision toLocaleString toString valueOf`)
 )
