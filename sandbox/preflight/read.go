@@ -102,7 +102,6 @@ type loop struct {
 	forever bool // has no condition, or one that is true
 	exits   bool
 	counted bool // something counts how often it runs
-	uses    []int
 }
 
 type tooLarge struct{}
