@@ -44,6 +44,20 @@ func (c *Client) Methods(ctx context.Context) ([]signals.Method, error) {
 	return ask.Catalogue(c.Ask).Methods(ctx)
 }
 
+// Check looks at a program without running it: what it would fail of, and what it is about to do. A worker of the
+// runtime answers.
+func (c *Client) Check(ctx context.Context, code string) (signals.Checked, error) {
+	var checked signals.Checked
+	if message := signals.CheckSize("The execution code", code); message != "" {
+		return signals.Checked{Error: message}, nil
+	}
+	answer, err := c.ask(ctx, signals.CatalogueInput{Kind: signals.CatalogueCheck, Code: code})
+	if err != nil {
+		return checked, err
+	}
+	return checked, json.Unmarshal(answer, &checked)
+}
+
 // Ask puts a question to the catalogue of a worker and gives the answer's JSON: the one way behind Search, Describe,
 // Method and Tool, for questions that have no method of their own.
 func (c *Client) Ask(ctx context.Context, question signals.CatalogueInput) (json.RawMessage, error) {

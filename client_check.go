@@ -49,7 +49,7 @@ func writes(m signals.Message) bool {
 
 // checkOf is the question whether the call that a decision is about can use what is in it.
 func checkOf(m signals.Message, pending []signals.PendingAction) (signals.CatalogueInput, bool) {
-	question := signals.CatalogueInput{Kind: signals.CatalogueCheck}
+	question := signals.CatalogueInput{Kind: signals.CatalogueValue}
 	var of func(a signals.PendingAction) bool
 	switch m := m.(type) {
 	case signals.Approve:

@@ -55,19 +55,20 @@ var mayImport = map[string][]string{
 	"connectors/catalogue": {"connectors", "connectors/search", "connectors/types"},
 	"connectors/utcp":      {"connectors", "connectors/catalogue", "connectors/types"},
 
-	"sandbox":          {},
-	"sandbox/compile":  {"sandbox"},
-	"sandbox/engine":   {"sandbox", "sandbox/compile"},
-	"sandbox/harden":   {},
-	"sandbox/child":    {"sandbox", "sandbox/compile", "sandbox/engine", "sandbox/harden"},
-	"sandbox/internal": {"sandbox"},
+	"sandbox":           {},
+	"sandbox/compile":   {"sandbox"},
+	"sandbox/preflight": {"sandbox", "sandbox/compile"},
+	"sandbox/engine":    {"sandbox", "sandbox/compile", "sandbox/preflight"},
+	"sandbox/harden":    {},
+	"sandbox/child":     {"sandbox", "sandbox/compile", "sandbox/preflight", "sandbox/engine", "sandbox/harden"},
+	"sandbox/internal":  {"sandbox"},
 
 	"internal/lookup": {"connectors", "connectors/catalogue", "connectors/utcp", "internal/tool", "internal/validate",
-		"sandbox"},
+		"sandbox", "sandbox/preflight"},
 	"workflows": {"signals/payload"},
 	"activities": {
 		"signals/payload", "connectors", "connectors/catalogue", "sandbox", "sandbox/compile", "sandbox/engine",
-		"sandbox/child", "internal/history", "internal/lookup", "internal/snippets",
+		"sandbox/child", "sandbox/preflight", "internal/history", "internal/lookup", "internal/snippets",
 	},
 
 	// The client: no engine, no connectors.

@@ -27,6 +27,8 @@ type Options struct {
 	Modules map[string]string
 	// DataConverter must be the client's own; nil is the SDK's default.
 	DataConverter converter.DataConverter
+	// Preflight is what follows from mistakes that are found in a program before it runs.
+	Preflight signals.PreflightMode
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
 	// OwnQueues names the connectors whose calls are made on a task queue of their own.

@@ -118,7 +118,7 @@ func TestAdmission(t *testing.T) {
 	endless := method("endless", connectors.Read, ok)
 	endless.Timeout = time.Hour
 	some := method("some", connectors.Read, ok)
-	some.ApprovalFor = func(signals.Caller, json.RawMessage) (bool, error) { return false, nil }
+	some.ApprovalFor = func(connectors.Asked, json.RawMessage) (bool, error) { return false, nil }
 	strict := method("strict", connectors.Read, ok)
 	strict.InputSchema = json.RawMessage(`{"type":"object","required":["id"]}`)
 	h := &host{job: newJob(signals.PassInput{}, nil),

@@ -26,6 +26,7 @@ type host struct {
 	lookups lookup.Lookups
 	job     *job
 	shelf   *signals.Shelf // nil if nothing is carried
+	program *signals.Program
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
@@ -33,7 +34,8 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if c.Connector == sandbox.PlatformConnector {
 		return lookup.Admit(c.Method)
 	}
-	method, approval, err := h.Connectors.Check(h.in.Caller, c.Connector, c.Method, c.Args)
+	asked := connectors.Asked{Caller: h.in.Caller, Program: h.program}
+	method, approval, err := h.Connectors.Check(asked, c.Connector, c.Method, c.Args)
 	if a, carried := h.carry(c, method, err); carried {
 		return a
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/internal/snippets"
+	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -22,7 +23,15 @@ func (a *Activities) lookups(ctx context.Context, runtime string) lookup.Lookups
 
 // Catalogue is the activity by which clients, which know no connectors, search and describe.
 func (a *Activities) Catalogue(ctx context.Context, in signals.CatalogueInput) (converter.RawValue, error) {
-	answer, err := a.lookups(ctx, in.Runtime).Answer(ctx, in)
+	lookups := a.lookups(ctx, in.Runtime)
+	if in.Kind == signals.CatalogueCheck {
+		answer, err := lookups.Checked(ctx, a.Executor, sandbox.Pass{Code: in.Code, Modules: a.Modules}, a.Preflight)
+		if err != nil {
+			return converter.RawValue{}, err
+		}
+		return payload.Raw(answer)
+	}
+	answer, err := lookups.Answer(ctx, in)
 	if err != nil {
 		return converter.RawValue{}, err
 	}

@@ -13,8 +13,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/temporal-codemode/codemode/internal/history"
+	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/compile"
+	"github.com/temporal-codemode/codemode/sandbox/preflight"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
@@ -144,10 +146,19 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
-	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, j.report), a.sandboxPass(in, known, nonce),
-		&host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime), job: j, shelf: shelf})
+	pass, lookups := a.sandboxPass(in, known, nonce), a.lookups(ctx, in.Runtime)
+	ctx = sandbox.WithWaiting(ctx, j.report)
+	report, err := a.preflight(ctx, in, pass, lookups)
 	if err != nil {
 		return signals.PassResult{}, err
+	}
+	r := sandbox.Result{End: sandbox.Failed, Failure: report.Stop}
+	if report.Stop == nil {
+		h := a.host(in, lookups, j, report)
+		h.shelf = shelf
+		if r, err = a.Executor.Run(ctx, pass, h); err != nil {
+			return signals.PassResult{}, err
+		}
 	}
 	result, err := a.wireResult(in, r, shelf)
 	if err != nil {
@@ -156,6 +167,7 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	if result.Pinned != nil {
 		attributes := a.SearchAttributes(ctx)
 		result.Pinned.SearchAttributes, result.Pinned.LabelAttribute = attributes.Status, attributes.Labels
+		result.Pinned.Preflight = report.Preflight
 	}
 	result.Nonce = nonce
 	known.log.Add(result)
@@ -164,6 +176,23 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 		a.memory.put(known)
 	}
 	return result, nil
+}
+
+func (a *Activities) host(in signals.PassInput, lookups lookup.Lookups, j *job, found preflight.Report) *host {
+	h := &host{Activities: a, in: in, lookups: lookups, job: j, program: found.Program}
+	if in.Pinned != nil {
+		h.program = in.Pinned.Preflight.Program
+	}
+	return h
+}
+
+// preflight looks at the program before its first pass.
+func (a *Activities) preflight(ctx context.Context, in signals.PassInput, pass sandbox.Pass,
+	lookups lookup.Lookups) (preflight.Report, error) {
+	if in.Pinned != nil {
+		return preflight.Report{}, nil
+	}
+	return lookups.Check(ctx, a.Executor, pass, a.Preflight)
 }
 
 // newNonce tells a recorded pass from every other of its execution.

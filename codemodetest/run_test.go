@@ -145,8 +145,8 @@ func TestCallersReachConnectorsAndRules(t *testing.T) {
 	shop.Read("orders", 1)
 	shop.Write("note", 2)
 	asked := []signals.Caller{}
-	shop.Write("pay", 3).ApprovalFor = func(who signals.Caller, _ json.RawMessage) (bool, error) {
-		asked = append(asked, who)
+	shop.Write("pay", 3).ApprovalFor = func(who connectors.Asked, _ json.RawMessage) (bool, error) {
+		asked = append(asked, who.Caller)
 		return who.StartedBy != "bot", nil
 	}
 	o := with(shop)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/internal/validate"
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Bound is a method of a [Set]: its connector, and the method with the rules
@@ -90,9 +89,9 @@ func (b *Bound) MayNeedApproval() bool {
 	return !b.ResolvedByClient && (b.RequiresApproval || b.ApprovalFor != nil)
 }
 
-// NeedsApproval decides about one call of an execution that caller started, its arguments given as wire JSON. When
+// NeedsApproval decides about one call of an execution of which asked tells, its arguments given as wire JSON. When
 // that fails the answer is true beside the error.
-func (b *Bound) NeedsApproval(caller signals.Caller, args json.RawMessage) (needed bool, err error) {
+func (b *Bound) NeedsApproval(asked Asked, args json.RawMessage) (needed bool, err error) {
 	if b.ResolvedByClient {
 		return false, nil // nothing is done here
 	}
@@ -108,7 +107,7 @@ func (b *Bound) NeedsApproval(caller signals.Caller, args json.RawMessage) (need
 	if err != nil {
 		return true, b.approvalError(err)
 	}
-	if needed, err = b.ApprovalFor(caller, plain); err != nil {
+	if needed, err = b.ApprovalFor(asked, plain); err != nil {
 		return true, b.approvalError(err)
 	}
 	return needed, nil

@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 func boundTo(t *testing.T, m Method, rules ...Rule) *Bound {
@@ -96,7 +94,7 @@ func TestResultErrorIsTyped(t *testing.T) {
 }
 
 func TestNeedsApproval(t *testing.T) {
-	over100 := func(_ signals.Caller, args json.RawMessage) (bool, error) {
+	over100 := func(_ Asked, args json.RawMessage) (bool, error) {
 		var in struct{ Amount int64 }
 		err := json.Unmarshal(args, &in)
 		return in.Amount > 100, err
@@ -120,12 +118,12 @@ func TestNeedsApproval(t *testing.T) {
 		{name: "broken arguments ask a person", method: Method{ApprovalFor: over100}, args: `{`, want: true,
 			failure: "not valid JSON"},
 		{name: "a panic asks a person",
-			method:  Method{ApprovalFor: func(signals.Caller, json.RawMessage) (bool, error) { panic("oh no") }},
+			method:  Method{ApprovalFor: func(Asked, json.RawMessage) (bool, error) { panic("oh no") }},
 			want:    true,
 			failure: "panic in c.m: oh no"},
 	} {
 		c.method.Execute = nothing
-		got, err := boundTo(t, c.method).NeedsApproval(signals.Caller{}, json.RawMessage(c.args))
+		got, err := boundTo(t, c.method).NeedsApproval(Asked{}, json.RawMessage(c.args))
 		assert.Equal(t, c.want, got, c.name)
 		if c.failure == "" {
 			assert.NoError(t, err, c.name)

@@ -52,6 +52,13 @@ type Progress struct {
 	Message string  `json:"message,omitempty"`
 }
 
+// Asked is what decides about a call beside its arguments: who started the execution, and what the text of its program
+// shows of the calls to come, nil where that was not looked at.
+type Asked struct {
+	signals.Caller
+	Program *signals.Program
+}
+
 // Method is one function of a connector.
 type Method struct {
 	// Name is the JavaScript name, as programs call it.
@@ -73,12 +80,14 @@ type Method struct {
 	// Class is Write when empty.
 	Class Class
 	// ClassFrom tells the operator what the class was taken from, such as "GET".
-	ClassFrom        string
+	ClassFrom string
+	// ClassAssumed says that nobody told the class: a write, to be on the safe side.
+	ClassAssumed     bool
 	RequiresApproval bool
 	// ApprovalFor decides call by call when set, and RequiresApproval is not
 	// looked at then. It is given who started the execution, and the arguments
 	// as plain JSON, "{}" for a call without argument.
-	ApprovalFor func(caller signals.Caller, args json.RawMessage) (bool, error)
+	ApprovalFor func(asked Asked, args json.RawMessage) (bool, error)
 	// Reexecute runs the method anew in each pass instead of replaying its
 	// result. Only a method of class Read without approval may ask for it.
 	Reexecute bool

@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 // over100 is the rule "args.amount > 100" in Go: it looks at amount, and a call without it is asked about.
-func over100(_ signals.Caller, args json.RawMessage) (bool, error) {
+func over100(_ Asked, args json.RawMessage) (bool, error) {
 	var known map[string]any
 	if err := json.Unmarshal(args, &known); err != nil {
 		return true, err
@@ -91,7 +89,7 @@ func TestApprovalByArgumentsCannotBeDodgedBySpelling(t *testing.T) {
 			"words.a.N: not a known property, but n is"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, approval, err := underRule(t, c.schema, c.policy).Check(signals.Caller{}, "bank", "pay",
+			_, approval, err := underRule(t, c.schema, c.policy).Check(Asked{}, "bank", "pay",
 				json.RawMessage(c.args))
 			if c.want == "" {
 				require.NoError(t, err)
@@ -112,10 +110,10 @@ func TestKeysWithoutARule(t *testing.T) {
 		Execute:     func(Context, json.RawMessage) (any, error) { return nil, nil }}, Method{Name: "undo",
 		Execute: func(Context, json.RawMessage) (any, error) { return nil, nil }})}, nil)
 	require.NoError(t, err)
-	_, _, err = set.Check(signals.Caller{}, "bank", "pay",
+	_, _, err = set.Check(Asked{}, "bank", "pay",
 		json.RawMessage(`{"amount":1,"Amount":2,"words":{"The":1,"the":2}}`))
 	require.NoError(t, err)
-	_, _, err = set.Check(signals.Caller{}, "bank", "pay", json.RawMessage(`{"words":[{"the":1,"the":2}]}`))
+	_, _, err = set.Check(Asked{}, "bank", "pay", json.RawMessage(`{"words":[{"the":1,"the":2}]}`))
 	require.ErrorContains(t, err, "words[0].the: given twice")
 
 	set, err = NewSet(t.Context(), []Connector{New("bank", "", Method{Name: "pay",
@@ -124,7 +122,7 @@ func TestKeysWithoutARule(t *testing.T) {
 		map[string][]Rule{"bank": {{Pattern: "pay", Revert: &RevertRule{Method: "undo",
 			Args: func(args, _ json.RawMessage) (json.RawMessage, error) { return args, nil }}}}})
 	require.NoError(t, err)
-	_, _, err = set.Check(signals.Caller{}, "bank", "pay", json.RawMessage(`{"id":1,"ID":2}`))
+	_, _, err = set.Check(Asked{}, "bank", "pay", json.RawMessage(`{"id":1,"ID":2}`))
 	require.ErrorContains(t, err, "ID: differs from id only in case", "the undoing call would name another id")
 }
 

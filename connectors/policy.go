@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/internal/validate"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Policy is what a [Method] or a [Rule] says of how calls are decided and
@@ -33,6 +35,9 @@ type Policy struct {
 	// AskWhenUnknown leaves a call whose outcome is unknown to a person, instead
 	// of failing it.
 	AskWhenUnknown bool
+	// Preflight is what follows from mistakes about the method that are found before a program runs. Empty: what the
+	// runtime says.
+	Preflight signals.PreflightMode
 	// Retry bounds the attempts of a call that fails with a [*RetryableError].
 	Retry RetryLimits
 }
@@ -58,6 +63,7 @@ func (p Policy) over(m Policy) Policy {
 	m.AllowAdditional = m.AllowAdditional || p.AllowAdditional
 	m.ResolvedByClient = m.ResolvedByClient || p.ResolvedByClient
 	m.AskWhenUnknown = m.AskWhenUnknown || p.AskWhenUnknown
+	m.Preflight = cmp.Or(p.Preflight, m.Preflight)
 	if p.Retry != (RetryLimits{}) {
 		m.Retry = p.Retry
 	}

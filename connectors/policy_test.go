@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 func TestRulesLayPoliciesOverMethods(t *testing.T) {
@@ -23,7 +21,7 @@ func TestRulesLayPoliciesOverMethods(t *testing.T) {
 	require.Equal(t, Policy{Approvals: 3, AskWhenUnknown: true, Retry: RetryLimits{Attempts: 7}}, pay.Policy)
 	pick, err := set.Lookup("c", "pick")
 	require.NoError(t, err, "a method that clients resolve needs no Execute")
-	needed, err := pick.NeedsApproval(signals.Caller{}, nil)
+	needed, err := pick.NeedsApproval(Asked{}, nil)
 	require.NoError(t, err)
 	require.False(t, needed || pick.MayNeedApproval())
 }
@@ -31,7 +29,7 @@ func TestRulesLayPoliciesOverMethods(t *testing.T) {
 // How many people approve says that somebody must, unless more is said about which calls that is.
 func TestApprovalsRequireApproval(t *testing.T) {
 	no := false
-	some := func(signals.Caller, json.RawMessage) (bool, error) { return false, nil }
+	some := func(Asked, json.RawMessage) (bool, error) { return false, nil }
 	for name, each := range map[string]struct {
 		method Method
 		rule   Rule
@@ -49,7 +47,7 @@ func TestApprovalsRequireApproval(t *testing.T) {
 		each.method.Name, each.method.Execute, each.rule.Pattern = "m", succeed, "*"
 		set, err := NewSet(t.Context(), []Connector{New("c", "", each.method)}, map[string][]Rule{"c": {each.rule}})
 		require.NoError(t, err, name)
-		_, needed, err := set.Check(signals.Caller{}, "c", "m", nil)
+		_, needed, err := set.Check(Asked{}, "c", "m", nil)
 		require.NoError(t, err, name)
 		require.Equal(t, each.want, needed, name)
 	}

@@ -22,7 +22,7 @@ type Rule struct {
 	// RequiresApproval set to false also takes away a decision call by call.
 	RequiresApproval *bool
 	// ApprovalFor decides call by call; see [Method.ApprovalFor].
-	ApprovalFor func(caller signals.Caller, args json.RawMessage) (bool, error)
+	ApprovalFor func(asked Asked, args json.RawMessage) (bool, error)
 	// ApprovalIf is what ApprovalFor decides by, in words for the operator.
 	ApprovalIf string
 	Reexecute  *bool
@@ -133,10 +133,10 @@ func (b *ruleBook) unused(list []matched) (warnings []string) {
 // apply lays the rule over a method. The revert is bound later, when all methods are known.
 func (r Rule) apply(m Method) Method {
 	if r.Class != "" {
-		m.Class, m.ClassFrom = r.Class, fmt.Sprintf("rule %q", r.Pattern)
+		m.Class, m.ClassFrom, m.ClassAssumed = r.Class, fmt.Sprintf("rule %q", r.Pattern), false
 	}
 	if m.Class == "" {
-		m.Class = Write
+		m.Class, m.ClassAssumed = Write, true
 	}
 	if r.Approvals+m.Approvals > 0 && m.ApprovalFor == nil { // who says how many approvals wants one at least
 		m.RequiresApproval = true

@@ -136,9 +136,9 @@ func (s *Set) Lookup(connector, method string) (*Bound, error) {
 	return nil, &NotFoundError{Connector: connector, Method: method, Near: words.Nearest(method, names)}
 }
 
-// Check looks up a call of an execution that caller started, checks its arguments, and tells whether it needs a
+// Check looks up a call of an execution of which asked tells, checks its arguments, and tells whether it needs a
 // person's approval.
-func (s *Set) Check(caller signals.Caller, connector, method string, args json.RawMessage) (b *Bound, approval bool,
+func (s *Set) Check(asked Asked, connector, method string, args json.RawMessage) (b *Bound, approval bool,
 	err error) {
 	if b, err = s.Lookup(connector, method); err != nil {
 		return nil, false, err
@@ -146,7 +146,7 @@ func (s *Set) Check(caller signals.Caller, connector, method string, args json.R
 	if err = b.Validate(args); err != nil {
 		return nil, false, err
 	}
-	approval, err = b.NeedsApproval(caller, args)
+	approval, err = b.NeedsApproval(asked, args)
 	return b, approval, err
 }
 

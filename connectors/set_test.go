@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 // remote is a connector whose catalogue is not checked by its author.
@@ -122,7 +120,7 @@ func TestMistakesInConfiguration(t *testing.T) {
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
 		{"approval by argument", []Connector{New("c", "", Method{Name: "t", Class: Read, Execute: nothing})},
 			[]Rule{{Pattern: "t", Reexecute: &yes,
-				ApprovalFor: func(signals.Caller, json.RawMessage) (bool, error) { return false, nil }}},
+				ApprovalFor: func(Asked, json.RawMessage) (bool, error) { return false, nil }}},
 			`Connector "c" tool "t" cannot combine requiresApproval with replay: "reexecute" — approved actions must be logged, not re-executed.`},
 		{"write that reexecutes", []Connector{New("c", "", method("t"))}, []Rule{{Pattern: "t", Reexecute: &yes}},
 			`connector "c" tool "t" cannot combine class "write" with replay: "reexecute" — only a tool of class "read" may run again`},
@@ -204,7 +202,7 @@ func TestConnectorsLoadTogether(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	yes, no := true, false
-	always := func(signals.Caller, json.RawMessage) (bool, error) { return true, nil }
+	always := func(Asked, json.RawMessage) (bool, error) { return true, nil }
 	dotted := Method{Name: "list_prs", Origin: "list.prs", Class: Read, Execute: nothing}
 	for _, c := range []struct {
 		name   string
@@ -252,7 +250,7 @@ func TestRules(t *testing.T) {
 			}},
 		{"approval by argument", method("create_item"), []Rule{{Pattern: "*", ApprovalFor: always}},
 			func(t *testing.T, b *Bound) {
-				needed, err := b.NeedsApproval(signals.Caller{}, nil)
+				needed, err := b.NeedsApproval(Asked{}, nil)
 				assert.NoError(t, err)
 				assert.True(t, needed)
 			}},

@@ -50,6 +50,8 @@ const PlatformConnector = "codemode"
 // Pass is what one pass is given.
 type Pass struct {
 	Code string
+	// Survey asks for what package preflight reads in the code, as the result's value: nothing runs.
+	Survey bool
 	// Seed seeds the random numbers; the same for every pass of an execution.
 	Seed string
 	// Start is the virtual clock before the first delivery, in epoch milliseconds.

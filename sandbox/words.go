@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -66,4 +68,10 @@ func (r Result) PassFailure() *signals.PassFailure {
 		out.Message = "Code execution failed: " + f.Message
 	}
 	return out
+}
+
+// OnlyGlobals goes after what a program is told of a name that nothing defines.
+func OnlyGlobals(connectors []string) string {
+	return fmt.Sprintf(" (the only globals available in the sandbox are: %s)",
+		strings.Join(append(slices.Clone(connectors), PlatformConnector), ", "))
 }

@@ -17,8 +17,9 @@ const (
 	CatalogueTool     = "tool"    // a Tool
 	CatalogueMethod   = "method"  // a Method, null where there is none of the name Target
 	CatalogueMethods  = "methods" // Methods
-	// CatalogueCheck asks whether the method Target takes Args, or may have given Result: "" or what is wrong.
-	CatalogueCheck = "check"
+	CatalogueCheck    = "check"   // Checked
+	// CatalogueValue asks whether the method Target takes Args, or may have given Result: "" or what is wrong.
+	CatalogueValue = "value"
 )
 
 // Questions in UTCP's words, which programs of the synchronous mode ask, too.
@@ -46,6 +47,8 @@ type CatalogueInput struct {
 	Budget int      `json:"budget,omitempty"`
 	// From is how many methods earlier pages gave.
 	From int `json:"from,omitempty"`
+	// Code is the program to check.
+	Code string `json:"code,omitempty"`
 	// Description replaces the tool's text; Hints, by connector, go before the worker's own.
 	Description string            `json:"description,omitempty"`
 	Hints       map[string]string `json:"hints,omitempty"`

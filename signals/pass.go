@@ -79,6 +79,18 @@ type Pinned struct {
 	// LocalPasses says that passes are first tried inside the workflow task, as local activities.
 	LocalPasses bool  `json:"localPasses,omitempty"`
 	Hooks       Hooks `json:"hooks,omitzero"`
+	// Preflight is what was found before the program ran.
+	Preflight Preflight `json:"preflight,omitzero"`
+}
+
+// ForPass is what passes are told of it: hints are for people and models.
+func (p *Pinned) ForPass() *Pinned {
+	if p == nil || p.Preflight.Hints == nil {
+		return p
+	}
+	told := *p
+	told.Preflight.Hints = nil
+	return &told
 }
 
 // Limits bound an execution; a zero field means its default.

@@ -151,8 +151,10 @@ type Outcome struct {
 	Pending     []PendingAction `json:"pending,omitempty"`
 	Error       string          `json:"error,omitempty"`
 	Position    *Position       `json:"position,omitempty"`
-	Logs        []string        `json:"logs,omitempty"`
-	Calls       []Call          `json:"calls"`
+	// Hints are mistakes that the text of the program shows.
+	Hints []Hint   `json:"hints,omitempty"`
+	Logs  []string `json:"logs,omitempty"`
+	Calls []Call   `json:"calls"`
 	// LeftOver are the effects of the execution which this one continues that its program did not ask for.
 	LeftOver []LeftOver `json:"leftOver,omitempty"`
 	// Pass counts the passes behind this outcome; pass it to wait to learn of the next one.
@@ -182,18 +184,21 @@ type Record struct {
 	LeftOver  []LeftOver `json:"leftOver,omitempty"`
 	// EndedBy is who or what ended the execution before its program did: a rejection, an expiry, a rollback or a
 	// request to cancel, of whose sender DecidedBy is what it claimed.
-	EndedBy    *Decision       `json:"endedBy,omitempty"`
-	Log        []Call          `json:"log,omitzero"` // nil in lists, which leave it out
-	Result     json.RawMessage `json:"result,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Position   *Position       `json:"position,omitempty"`
-	Logs       []string        `json:"logs,omitempty"`
-	Connectors []string        `json:"connectors"`
-	Passes     int             `json:"passes"`
-	Engine     string          `json:"engine,omitempty"`
-	CreatedAt  int64           `json:"createdAt"`
-	UpdatedAt  int64           `json:"updatedAt"`
-	ExpiresAt  int64           `json:"expiresAt,omitempty"`
+	EndedBy  *Decision       `json:"endedBy,omitempty"`
+	Log      []Call          `json:"log,omitzero"` // nil in lists, which leave it out
+	Result   json.RawMessage `json:"result,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Position *Position       `json:"position,omitempty"`
+	// Hints are mistakes that the text of the program shows, Program what it shows of the calls to come.
+	Hints      []Hint   `json:"hints,omitempty"`
+	Program    *Program `json:"program,omitempty"`
+	Logs       []string `json:"logs,omitempty"`
+	Connectors []string `json:"connectors"`
+	Passes     int      `json:"passes"`
+	Engine     string   `json:"engine,omitempty"`
+	CreatedAt  int64    `json:"createdAt"`
+	UpdatedAt  int64    `json:"updatedAt"`
+	ExpiresAt  int64    `json:"expiresAt,omitempty"`
 	// Rollbacks are those that were tried, the oldest first.
 	Rollbacks []RollbackRecord `json:"rollbacks,omitempty"`
 	// HookErrors are what lifecycle hooks of connectors failed with.

@@ -58,7 +58,7 @@ func (c *cli) root() *cobra.Command {
 	root.AddCommand(c.runVerb(), c.approveVerb(), c.rejectVerb(), c.waitVerb(), c.cancelVerb(),
 		c.pendingVerb(), c.listVerb(), c.showVerb(), c.doctorVerb(),
 		c.retryVerb(), c.resolveVerb(), c.rollbackVerb(), c.deleteVerb(), c.pruneVerb(), c.expireVerb(),
-		c.searchVerb(), c.describeVerb(), c.snippetVerb(), c.mcpVerb(), c.consoleVerb())
+		c.searchVerb(), c.describeVerb(), c.checkVerb(), c.snippetVerb(), c.mcpVerb(), c.consoleVerb())
 	return root
 }
 

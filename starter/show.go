@@ -35,6 +35,7 @@ func (p *page) headline(status signals.Status, id string) {
 func (c *cli) showOutcome(p *page, o signals.Outcome, source string) {
 	p.headline(o.Status, o.ExecutionID)
 	p.failure(o.Error, o.Position, source)
+	p.hints(beside(o.Hints, o.Error))
 	if o.Status == signals.Completed {
 		p.value(o.Result)
 	}
@@ -263,6 +264,10 @@ func (c *cli) showRecord(p *page, r *signals.Record) {
 	for i, line := range strings.Split(strings.TrimRight(r.Code, "\n"), "\n") {
 		p.line("%5d | %s", i+1, strings.TrimRight(line, "\r"))
 	}
+	if r.Program != nil {
+		p.styled(dim, "%s\n", r.Program)
+	}
+	p.hints(r.Hints)
 	p.calls(r.Log)
 	p.line("")
 	p.leftOver(r.LeftOver)

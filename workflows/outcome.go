@@ -61,6 +61,9 @@ func (e *execution) publish(ctx workflow.Context) {
 		}
 	}
 	e.addLeftOver(&o)
+	if e.pinned != nil {
+		o.Hints = e.pinned.Preflight.Hints
+	}
 	e.addHistory(&o)
 	e.outcome = &o
 	e.updatedAt = workflow.Now(ctx).UnixMilli()
@@ -171,6 +174,7 @@ func (e *execution) record(p signals.Page) signals.Record {
 	}
 	if e.pinned != nil {
 		r.Engine, r.Connectors = e.pinned.Engine, append(r.Connectors, e.pinned.Connectors...)
+		r.Hints, r.Program = e.pinned.Preflight.Hints, e.pinned.Preflight.Program
 	}
 	if e.end != nil {
 		r.Error, r.Position = e.end.message, e.end.position

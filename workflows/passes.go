@@ -102,7 +102,7 @@ func (e *execution) passInput() signals.PassInput {
 	e.nextPassNow, e.continuing = false, e.nextPassNow
 	in := signals.PassInput{
 		ExecutionID: e.id, Runtime: e.in.Runtime, Pass: e.passes + 1, After: e.nonce, StartedAt: e.startedAt,
-		Decided: e.decisionWaits, Pinned: e.pinned, Synchronous: e.in.Synchronous,
+		Decided: e.decisionWaits, Pinned: e.pinned.ForPass(), Synchronous: e.in.Synchronous,
 		Given: carry(append(e.decisions, e.settled...)), Caller: e.in.Caller, Version: currentVersion,
 		Continues: e.in.Continues != nil && e.passes == 0,
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/internal/tokens"
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 func TestDefinitionsAreDeclaredOnceForAllMethods(t *testing.T) {
@@ -247,7 +246,7 @@ func TestBehaviour(t *testing.T) {
 	m := approved(method("m", "", connectors.Write))
 	m.Revert = func(connectors.Context, json.RawMessage, json.RawMessage) error { return nil }
 	some := method("some", "", connectors.Idempotent)
-	some.ApprovalFor = func(signals.Caller, json.RawMessage) (bool, error) { return true, nil }
+	some.ApprovalFor = func(connectors.Asked, json.RawMessage) (bool, error) { return true, nil }
 	c := catalogueOf(t, connectors.New("c", "", m, some))
 	assert.Equal(t, "Makes a change. A person approves each call. Can be undone.", c.Describe("c.m").Docs)
 	assert.Equal(t, "Makes a change; repeating it changes no more. A person approves some calls, depending on the "+

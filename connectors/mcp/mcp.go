@@ -190,6 +190,7 @@ func (c *connector) method(tool tool) connectors.Method {
 	return connectors.Method{
 		Name: rename(tool.Name), Origin: tool.Name, Description: tool.Description,
 		InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema, Class: class, ClassFrom: from,
+		ClassAssumed: class == connectors.Write,
 		Execute: func(ctx connectors.Context, args json.RawMessage) (any, error) {
 			result, err := c.call(ctx, tool.Name, args)
 			var large *tooLargeError

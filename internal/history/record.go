@@ -28,6 +28,7 @@ func (h *History) Record(runtime, id string) (*signals.Record, error) {
 	}
 	if log.Pinned != nil {
 		r.Engine, r.Connectors = log.Pinned.Engine, append(r.Connectors, log.Pinned.Connectors...)
+		r.Hints, r.Program = log.Pinned.Preflight.Hints, log.Pinned.Preflight.Program
 	}
 	if h.Closed != "" {
 		r.Status, r.Error = signals.Failed, "The workflow was "+h.Closed+" from outside"
@@ -75,7 +76,7 @@ func (h *History) closeRecord(r *signals.Record, log *signals.Log) error {
 func (h *History) Outcome(r *signals.Record) signals.Outcome {
 	o := signals.Outcome{
 		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
-		Calls: r.Log, Pass: r.Passes, LeftOver: r.LeftOver,
+		Calls: r.Log, Pass: r.Passes, LeftOver: r.LeftOver, Hints: r.Hints,
 	}
 	if len(h.Passes) > 0 && r.Status == signals.Completed {
 		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {

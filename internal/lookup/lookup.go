@@ -75,8 +75,8 @@ func (l Lookups) Answer(ctx context.Context, in signals.CatalogueInput) (any, er
 		return l.method(in.Target), nil
 	case signals.CatalogueMethods:
 		return l.methods(in.From), nil
-	case signals.CatalogueCheck:
-		return l.check(in), nil
+	case signals.CatalogueValue:
+		return l.checkValue(in), nil
 	}
 	if answer, ok := l.utcp(in); ok {
 		return answer, nil
@@ -106,8 +106,8 @@ func (l Lookups) method(target string) *signals.Method {
 	return m
 }
 
-// check says what is wrong with arguments or a result that a person wrote, in the words of the activity that uses them.
-func (l Lookups) check(in signals.CatalogueInput) string {
+// checkValue says what is wrong with arguments or a result that a person wrote, in the words of the activity that uses them.
+func (l Lookups) checkValue(in signals.CatalogueInput) string {
 	connector, name, _ := strings.Cut(in.Target, ".")
 	method, err := l.Connectors.Lookup(connector, name)
 	if err != nil {

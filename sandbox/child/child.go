@@ -12,6 +12,7 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox/compile"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/sandbox/harden"
+	"github.com/temporal-codemode/codemode/sandbox/preflight"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -191,6 +192,9 @@ func (c *child) first(body []byte) sandbox.Result {
 	}
 	p := m.Pass
 	c.begin(m.Stay)
+	if p.Survey {
+		return preflight.Result(p)
+	}
 	if crowded(uint64(c.memory)) {
 		c.programs.Clear()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
 	"github.com/temporal-codemode/codemode/sandbox/harden"
+	"github.com/temporal-codemode/codemode/sandbox/preflight"
 )
 
 // Options configure a Pool. The zero value is ready for production.
@@ -139,6 +140,11 @@ func (x *Pool) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (s
 			}
 		}
 	}
+}
+
+// Survey reads a program in a child and runs nothing.
+func (x *Pool) Survey(ctx context.Context, pass sandbox.Pass) (*preflight.Survey, error) {
+	return preflight.Through(ctx, x, pass)
 }
 
 // stay runs a pass in a child, until it ends or leaves. One whose child was killed is given a new one.

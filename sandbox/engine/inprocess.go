@@ -6,6 +6,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/compile"
+	"github.com/temporal-codemode/codemode/sandbox/preflight"
 )
 
 // InProcess runs passes in the calling process, without isolation: for tests, and for embedders whose programs are
@@ -20,6 +21,9 @@ func (x *InProcess) Version() string { return Version() }
 
 // Run runs one pass. A panic of the engine is an error, never the process's end.
 func (x *InProcess) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Host) (result sandbox.Result, err error) {
+	if pass.Survey {
+		return preflight.Result(pass), nil
+	}
 	liftBacktracking()
 	p, failure := x.programs.Get(pass.Code, pass.Modules, compile.ProgramSource)
 	if failure != nil {
@@ -33,4 +37,9 @@ func (x *InProcess) Run(ctx context.Context, pass sandbox.Pass, host sandbox.Hos
 	e := New(ctx, pass, host)
 	e.Programs = &x.programs
 	return e.Run(p)
+}
+
+// Survey reads a program and runs nothing.
+func (x *InProcess) Survey(ctx context.Context, pass sandbox.Pass) (*preflight.Survey, error) {
+	return preflight.Through(ctx, x, pass)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -118,8 +117,7 @@ func (e *Engine) thrown() *sandbox.Failure {
 		f.Position = e.issuedAt(e.main.value)
 	}
 	if strings.Contains(f.Message, "is not defined") {
-		globals := append(slices.Clone(e.pass.Connectors), "codemode")
-		f.Message += fmt.Sprintf(" (the only globals available in the sandbox are: %s)", strings.Join(globals, ", "))
+		f.Message += sandbox.OnlyGlobals(e.pass.Connectors)
 	}
 	return f
 }

@@ -22,11 +22,14 @@ type Calls struct {
 	ExecutionID string
 	// Caller is who runs the program.
 	Caller signals.Caller
+	// Program is what the text of the program shows, where it was looked at.
+	Program *signals.Program
 }
 
 // Admit looks a call up and checks its arguments.
 func (d Calls) Admit(c sandbox.Call) sandbox.Admission {
-	method, approval, err := d.Connectors.Check(d.Caller, c.Connector, c.Method, c.Args)
+	asked := connectors.Asked{Caller: d.Caller, Program: d.Program}
+	method, approval, err := d.Connectors.Check(asked, c.Connector, c.Method, c.Args)
 	switch {
 	case err != nil:
 		return sandbox.Refuse(err)

@@ -34,6 +34,8 @@ type Options struct {
 	Hints    map[string]string
 	// Timeout bounds a run, calls and timers included; 0 is 60 s.
 	Timeout time.Duration
+	// Preflight is what follows from mistakes that are found in a program before it runs.
+	Preflight signals.PreflightMode
 	// Synchronous programs call without await.
 	Synchronous bool
 }
@@ -104,17 +106,33 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	}
 	now := time.Now()
 	id := signals.NewExecutionID(now)
-	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: r.host(id, o.Caller),
-		Ends: now.Add(r.options.Timeout)}}
+	h := r.host(id, o.Caller)
+	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: h, Ends: now.Add(r.options.Timeout)}}
 	run.Pass = sandbox.Pass{
 		Code: code, Seed: id, Start: now.UnixMilli(), Modules: r.options.Modules, Connectors: r.offered.Names(),
 		Synchronous: o.Synchronous,
+	}
+	report, err := h.lookups().Check(ctx, r.options.Executor, run.Pass, r.options.Preflight)
+	if err != nil {
+		return signals.Outcome{}, err
+	}
+	h.Program, run.found = report.Program, report.Hints
+	if report.Stop != nil {
+		failure := sandbox.Result{Failure: report.Stop}.PassFailure()
+		return run.failed(failure.Message, failure.Position), nil
 	}
 	return run.finish(ctx)
 }
 
 func (r *Runner) host(id string, caller signals.Caller) *host {
-	return &host{Calls: Calls{r.offered, id, caller}, Catalogue: r.catalog, Hints: r.options.Hints}
+	return &host{Calls: Calls{Connectors: r.offered, ExecutionID: id, Caller: caller}, Catalogue: r.catalog,
+		Hints: r.options.Hints}
+}
+
+// Check looks at a program without running it, as Client.Check does.
+func (r *Runner) Check(ctx context.Context, code string) (signals.Checked, error) {
+	return r.host("", signals.Caller{}).lookups().Checked(ctx, r.options.Executor,
+		sandbox.Pass{Code: code, Modules: r.options.Modules}, r.options.Preflight)
 }
 
 // Ask puts a question to the catalogue, as Client.Ask does.
@@ -159,7 +177,8 @@ func (r *Runner) Tool(ctx context.Context, o codemode.ToolOptions) (signals.Tool
 // run is one run of a program.
 type run struct {
 	Passes
-	id string
+	id    string
+	found []signals.Hint // before it ran
 }
 
 func (r *run) finish(ctx context.Context) (signals.Outcome, error) {
@@ -179,7 +198,7 @@ func (r *run) finish(ctx context.Context) (signals.Outcome, error) {
 }
 
 func (r *run) outcome(status signals.Status) signals.Outcome {
-	out := signals.Outcome{Status: status, ExecutionID: r.id, Logs: r.Logs, Calls: []signals.Call{}}
+	out := signals.Outcome{Status: status, ExecutionID: r.id, Logs: r.Logs, Calls: []signals.Call{}, Hints: r.found}
 	for _, e := range r.Pass.Log {
 		if e.Timer || e.ID < 0 {
 			continue

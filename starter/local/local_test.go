@@ -31,7 +31,7 @@ func bank(flaky *int) connectors.Connector {
 	ask.RequiresApproval = true
 	much := connectors.Func("much", "Pays.", connectors.Write,
 		func(_ connectors.Context, a amount) (int, error) { return a.N, nil })
-	much.ApprovalFor = func(caller signals.Caller, args json.RawMessage) (bool, error) {
+	much.ApprovalFor = func(caller connectors.Asked, args json.RawMessage) (bool, error) {
 		return string(args) == `{"n":100}` && caller.StartedBy != "treasurer", nil
 	}
 	again := connectors.Func("again", "Works the third time.", connectors.Read,

@@ -22,6 +22,7 @@ type told struct {
 	Logs        json.RawMessage   `json:"logs,omitempty"`
 	LeftOver    []leftOver        `json:"leftOver,omitempty"`
 	Message     string            `json:"message,omitempty"`
+	Hints       []string          `json:"hints,omitempty"`
 }
 
 // leftOver is an effect of the program that was corrected, which the corrected one has not asked for.
@@ -58,6 +59,9 @@ func (d *door) tell(out signals.Outcome) told {
 	t := told{
 		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position,
 		Error: truncate.Response(out.Error, truncate.Options{MaxTokens: d.Tokens / 2}),
+	}
+	for _, h := range out.Hints[:min(len(out.Hints), maxHints)] {
+		t.Hints = append(t.Hints, h.String())
 	}
 	switch out.Status {
 	case signals.Running:
@@ -103,6 +107,9 @@ func (d *door) shownLeftOver(out signals.Outcome) []leftOver {
 	}
 	return list
 }
+
+// maxHints is how many mistakes a model is told of: the first of them explain most.
+const maxHints = 5
 
 // maxPending is how many pending calls a model is told of one by one.
 const maxPending = 20

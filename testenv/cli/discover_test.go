@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,6 +24,19 @@ func TestSearchAndDescribe(t *testing.T) {
 	require.Contains(t, text(t, 0, "describe", "tracker"), "declare const tracker")
 	require.Contains(t, text(t, 4, "describe", "tracker.nope"), `"tracker.nope" not found.`)
 	require.Equal(t, 5, starter(t, "", "search", "x", "--runtime", "nobody").code)
+}
+
+func TestCheck(t *testing.T) {
+	code := "const made = await tracker.create_issue({ title: 'a' });\nawait tracker.create_isue({ title: made.titel });\n"
+	r := starter(t, code, "check", "-", "--json")
+	require.Equal(t, 1, r.code, r.stderr)
+	var checked signals.Checked
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &checked))
+	require.Equal(t, `Tool "create_isue" not found on tracker. Did you mean: create_issue?`, checked.Error)
+	require.Equal(t, 1, checked.Program.Writes)
+	shown := starter(t, "return (await tracker.list_issues({ state: 'open' })).isues", "check", "-")
+	require.Equal(t, 0, shown.code, shown.stderr)
+	require.Contains(t, shown.stdout, "only reads")
 }
 
 func TestSnippets(t *testing.T) {

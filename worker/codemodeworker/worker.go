@@ -61,6 +61,9 @@ type Options struct {
 	AuthenticatedApprovers bool
 	// Hints say in a few words what connectors are for, by name; models read them in the tool's description.
 	Hints map[string]string
+	// Preflight is what follows from mistakes that are found in a program before it runs; empty stops what would
+	// certainly fail.
+	Preflight signals.PreflightMode
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
 	// LocalPass is how long a pass may run inside its workflow task, which is what makes short programs fast; 0 is 500
@@ -179,6 +182,7 @@ func (o *Options) activities(set *connectors.Set,
 		PassTimeout: o.PassTimeout, Limits: o.Limits,
 		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues,
 		LocalPass: localPass(*o), AuthenticatedApprovers: o.AuthenticatedApprovers, Attempts: o.attempts,
+		Preflight: o.Preflight,
 	})
 }
 

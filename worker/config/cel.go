@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -17,21 +18,24 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/wire"
-	"github.com/temporal-codemode/codemode/signals"
 )
 
 // expression is a CEL expression over the plain JSON of a call's arguments, and for reverts of its result.
 type expression struct {
 	program cel.Program
-	names   []string // of members that it looks for, those of caller left out
+	names   []string // of members that it looks for, those of caller and program left out
 	caller  bool     // it looks at who started the execution
+	text    bool     // it looks at what the program's text shows
 }
 
 // celCost ends expressions that would compute for long over large arguments: after about half a second.
 const celCost = 500_000
 
-var approvalEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv(callerVariables(), "args") })
+var approvalEnv = sync.OnceValues(func() (*cel.Env, error) {
+	return newCELEnv(append(callerVariables(), programVariables()...), "args")
+})
 var revertEnv = sync.OnceValues(func() (*cel.Env, error) { return newCELEnv(nil, "args", "result") })
 
 func newCELEnv(options []cel.EnvOption, variables ...string) (*cel.Env, error) {
@@ -56,7 +60,7 @@ func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool)
 	ast, issues := env.Compile(text.value)
 	if issues.Err() != nil {
 		r.reject(n, text, "%s is not a CEL expression: %s%s", key, celIssues(issues),
-			callerHint(env, text.value, revert))
+			fieldsHint(env, text.value, revert))
 		return nil
 	}
 	if out := ast.OutputType(); !revert && !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
@@ -68,7 +72,8 @@ func (r *reader) compile(key string, n *yaml.Node, text configText, revert bool)
 		r.reject(n, text, "%s is not a CEL expression: %v", key, err)
 		return nil
 	}
-	return &expression{program, memberNames(ast.NativeRep()), usesCaller(ast.NativeRep())}
+	return &expression{program, memberNames(ast.NativeRep()), uses(ast.NativeRep(), callerPrefix),
+		uses(ast.NativeRep(), programPrefix)}
 }
 
 // memberNames lists the names that an expression looks for in objects: args.a, args["a"], args.?a, "a" in args.
@@ -76,12 +81,12 @@ func memberNames(parsed *celast.AST) (names []string) {
 	celast.MatchDescendants(celast.NavigateAST(parsed), func(e celast.NavigableExpr) bool {
 		switch e.Kind() {
 		case celast.SelectKind:
-			if !ofCaller(e.AsSelect().Operand()) {
+			if !ofContext(e.AsSelect().Operand()) {
 				names = append(names, e.AsSelect().FieldName())
 			}
 		case celast.CallKind:
 			args := e.AsCall().Args()
-			if slices.Contains(lookups, e.AsCall().FunctionName()) && !slices.ContainsFunc(args, ofCaller) {
+			if slices.Contains(lookups, e.AsCall().FunctionName()) && !slices.ContainsFunc(args, ofContext) {
 				names = append(names, literalTexts(args)...)
 			}
 		}
@@ -114,7 +119,7 @@ func celIssues(issues *cel.Issues) string {
 	return strings.Join(list, "; ")
 }
 
-type approvalFor = func(signals.Caller, json.RawMessage) (bool, error)
+type approvalFor = func(connectors.Asked, json.RawMessage) (bool, error)
 
 // predicate makes the decision of an approval by arguments and by who started the execution. Whatever does not give a
 // plain answer is an error, and the call is refused.
@@ -123,10 +128,16 @@ func (r *reader) predicate(key string, n *yaml.Node, text configText) (decide ap
 	if x == nil {
 		return nil, nil
 	}
-	decide = func(caller signals.Caller, args json.RawMessage) (bool, error) {
+	decide = func(asked connectors.Asked, args json.RawMessage) (bool, error) {
 		input := map[string]any{}
 		if x.caller {
-			input = callerValues(caller)
+			input = callerValues(asked.Caller)
+		}
+		if x.text && asked.Program == nil {
+			return true, nil // nobody has looked at the program: a person does
+		}
+		if x.text {
+			maps.Copy(input, programValues(*asked.Program))
 		}
 		out, err := x.eval(input, map[string]json.RawMessage{"args": args})
 		if err != nil {

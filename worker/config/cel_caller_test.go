@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/signals"
 )
 
@@ -34,7 +35,7 @@ func TestApprovalByCaller(t *testing.T) {
 			config, err := load(t, tools("a: { requiresApproval: '"+c.expr+"' }"))
 			require.NoError(t, err)
 			rule := config.Connectors[0].Rules[0]
-			yes, err := rule.ApprovalFor(c.caller, json.RawMessage(`{"n":2}`))
+			yes, err := rule.ApprovalFor(connectors.Asked{Caller: c.caller}, json.RawMessage(`{"n":2}`))
 			require.Equal(t, c.want, yes)
 			if c.failure != "" {
 				require.ErrorContains(t, err, c.failure)

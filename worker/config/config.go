@@ -36,6 +36,8 @@ type Config struct {
 	Sandbox  child.Options
 	// Modules are what programs may import: source by name.
 	Modules map[string]string
+	// Preflight is what follows from mistakes that are found before a program runs.
+	Preflight signals.PreflightMode
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
 	// IndexLabels has the server index the labels of executions.
@@ -104,6 +106,7 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		"approvers": func(key string, n *yaml.Node) {
 			c.AuthenticatedApprovers = choice(r, key, n, map[string]bool{"authenticated": true, "named": false})
 		},
+		"preflight":   func(key string, n *yaml.Node) { c.Preflight = choice(r, key, n, preflightModes) },
 		"indexLabels": func(key string, n *yaml.Node) { c.IndexLabels = r.bool(key, n) },
 		"sandbox":     func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
@@ -147,6 +150,7 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		IndexLabels:        c.IndexLabels,
 
 		AuthenticatedApprovers: c.AuthenticatedApprovers,
+		Preflight:              c.Preflight,
 	}
 	o.Sandbox.Memory = c.Limits.Memory
 	for _, connector := range c.Connectors {

@@ -374,7 +374,7 @@ func TestApprovalExpressions(t *testing.T) {
 		t.Run(c.expr+" "+c.args, func(t *testing.T) {
 			config, err := load(t, tools("a: { requiresApproval: '"+c.expr+"' }"))
 			require.NoError(t, err)
-			yes, err := config.Connectors[0].Rules[0].ApprovalFor(signals.Caller{}, json.RawMessage(c.args))
+			yes, err := config.Connectors[0].Rules[0].ApprovalFor(connectors.Asked{}, json.RawMessage(c.args))
 			got := "false"
 			if yes {
 				got = "true"
@@ -435,7 +435,7 @@ func TestApprovalExpressionThatNeverEnds(t *testing.T) {
 	require.NoError(t, err)
 	list, err := json.Marshal(make([]int, 1000))
 	require.NoError(t, err)
-	yes, err := config.Connectors[0].Rules[0].ApprovalFor(signals.Caller{}, json.RawMessage(`{"l":`+string(list)+`}`))
+	yes, err := config.Connectors[0].Rules[0].ApprovalFor(connectors.Asked{}, json.RawMessage(`{"l":`+string(list)+`}`))
 	require.True(t, yes)
 	require.ErrorContains(t, err, "cost limit exceeded")
 }

@@ -38,7 +38,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 			require.NoError(t, err, "%s:\n%s", page, block[1])
 		}
 	}
-	require.Equal(t, 7, blocks)
+	require.Equal(t, 8, blocks)
 }
 
 // sections are the tables of keys in docs/reference.md, and the function of the reader that takes their keys.
@@ -140,6 +140,7 @@ var told = map[string]struct{ rule, class, approval, more string }{
 		more: "other arguments allowed"},
 	"approvals":     {rule: "approvals: 2", approval: "always", more: "approvals 2"},
 	"unknown":       {rule: "unknown: ask", more: "an unknown outcome asks a person"},
+	"preflight":     {rule: "preflight: deny", more: "preflight deny"},
 	"resolvedBy":    {rule: "resolvedBy: client", more: "resolved by a client"},
 	"revert":        {rule: "revert: { tool: delete }", more: "can be reverted by delete"},
 	"replay":        {rule: "replay: reexecute", more: "made again in each pass"},

@@ -34,6 +34,8 @@ type Policy struct {
 	// whose outcome is unknown.
 	ResolvedBy string `json:"resolvedBy,omitempty"`
 	Unknown    string `json:"unknown,omitempty"`
+	// Preflight is what follows from mistakes about the tool, where a rule says so.
+	Preflight  string `json:"preflight,omitempty"`
 	Revertable bool   `json:"revertable,omitempty"`
 	// Revert is the tool that undoes a call, by the rule.
 	Revert    string `json:"revert,omitempty"`
@@ -106,6 +108,7 @@ func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {
 	if rule.Rename != "" && m.Original() != m.Name {
 		p.RenamedFrom = m.Original()
 	}
+	p.Preflight = string(m.Preflight)
 	if m.AskWhenUnknown {
 		p.Unknown = "ask"
 	}
@@ -150,6 +153,7 @@ func (p Policy) More() (list []string) {
 	say(p.Additional != "", "other arguments allowed")
 	say(p.Approvals > 0, "approvals %d", p.Approvals)
 	say(p.ResolvedBy != "", "resolved by a %s", p.ResolvedBy)
+	say(p.Preflight != "", "preflight %s", p.Preflight)
 	say(p.Unknown != "", "an unknown outcome asks a person")
 	say(p.Revert != "", "can be reverted by %s", p.Revert)
 	say(p.Revertable && p.Revert == "", "can be reverted")

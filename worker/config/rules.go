@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/temporal-codemode/codemode/connectors"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // tools reads the rules of a connector, in their order.
@@ -36,6 +37,9 @@ func (r *reader) checkRename(e entry, rule connectors.Rule, renamed map[string]s
 	renamed[rule.Rename] = e.key
 }
 
+var preflightModes = map[string]signals.PreflightMode{"stop": signals.PreflightStop, "deny": signals.PreflightDeny,
+	"hint": signals.PreflightHint, "off": signals.PreflightOff}
+
 var classes = map[string]connectors.Class{"read": connectors.Read, "idempotent": connectors.Idempotent,
 	"write": connectors.Write}
 
@@ -64,7 +68,8 @@ func (r *reader) rule(e entry) connectors.Rule {
 		"unknown": func(key string, n *yaml.Node) {
 			rule.AskWhenUnknown = choice(r, key, n, map[string]bool{"ask": true, "error": false})
 		},
-		"retry": func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
+		"preflight": func(key string, n *yaml.Node) { rule.Preflight = choice(r, key, n, preflightModes) },
+		"retry":     func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
 	})
 	r.checkReplay(found["replay"], rule)
 	r.checkApprovals(found["approvals"], rule)

@@ -1,0 +1,1 @@
+return tracker.list_issues({ state: "open" }).then((r) => r.issues.length);
