@@ -14,7 +14,8 @@ func TestTheClientTravelsAlone(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, name := range []string{
-		"dop251/goja", "evanw/esbuild", "mark3labs/mcp-go", "modelcontextprotocol/go-sdk", "getkin/kin-openapi", "cel.dev/", "dlclark/regexp2",
+		"dop251/goja", "evanw/esbuild", "mark3labs/mcp-go", "modelcontextprotocol/go-sdk",
+		"getkin/kin-openapi", "cel.dev/", "dlclark/regexp2",
 		module + "/sandbox", module + "/connectors/mcp", module + "/connectors/openapi", module + "/workflows",
 	} {
 		require.NotContains(t, string(out), name)

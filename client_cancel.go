@@ -22,8 +22,8 @@ func (c *Client) Cancel(ctx context.Context, id string, by signals.Cancellation)
 	return err == nil, err
 }
 
-// RequestCancel asks an execution to end, and does not wait until it has: the request is durable. It answers false where
-// the execution had ended before.
+// RequestCancel asks an execution to end, and does not wait until it has: the request is durable. It answers false
+// where the execution had ended before.
 func (c *Client) RequestCancel(ctx context.Context, id string, by signals.Cancellation) (bool, error) {
 	if open, err := c.open(ctx, id); err != nil || !open {
 		return false, err // the server takes a request to cancel what is closed

@@ -94,8 +94,8 @@ func living(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// lingering is how long after its sender has hung up a request waits for word that it was cancelled, which older clients
-// send after that.
+// lingering is how long after its sender has hung up a request waits for word that it was cancelled, which older
+// clients send after that.
 const lingering = 3 * time.Second
 
 func linger(ctx context.Context, cancel context.CancelCauseFunc) {

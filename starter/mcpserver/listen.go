@@ -75,7 +75,8 @@ func (d *door) listen(ctx context.Context, r *jsonrpc.Request, p *listening, sen
 	if len(known) > 0 {
 		agreed["taskIds"] = known
 	}
-	if err := sub.notify("notifications/subscriptions/acknowledged", map[string]any{"notifications": agreed}); err != nil {
+	err = sub.notify("notifications/subscriptions/acknowledged", map[string]any{"notifications": agreed})
+	if err != nil {
 		answer.Error = err
 		return answer
 	}

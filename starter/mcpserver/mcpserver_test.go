@@ -177,7 +177,8 @@ func TestFormHidesNothing(t *testing.T) {
 func TestClientsAnswerForThemselves(t *testing.T) {
 	d := &door{Options: Options{By: "ada"}.withDefaults()}
 	require.Equal(t, "ada (at desk)", (&session{door: d, client: client{name: "desk"}}).by())
-	require.Equal(t, "lovelace (at desk)", (&session{door: d, client: client{name: "desk"}, who: &Caller{Name: "lovelace"}}).by())
+	lovelace := &session{door: d, client: client{name: "desk"}, who: &Caller{Name: "lovelace"}}
+	require.Equal(t, "lovelace (at desk)", lovelace.by())
 	require.Equal(t, "ada", (&session{door: d}).by())
 }
 

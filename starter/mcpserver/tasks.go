@@ -97,8 +97,9 @@ func takesTasks(r described) bool {
 
 // missingExtension refuses a request about tasks of a client that has not said that it knows them.
 func missingExtension() *jsonrpc.Error {
-	return &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities, Message: "Missing required client capability",
-		Data: json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}
+	return &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities,
+		Message: "Missing required client capability",
+		Data:    json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}
 }
 
 func noTask() error {
@@ -250,7 +251,8 @@ func (d *door) cancelTask(ctx context.Context, ss *mcp.ServerSession, p *taskPar
 		return nil, err
 	}
 	if durable, ok := s.Runtime.(Durable); ok {
-		_, err = durable.RequestCancel(ctx, p.TaskID, signals.Cancellation{By: s.by(), Reason: "cancelled by its client"})
+		by := signals.Cancellation{By: s.by(), Reason: "cancelled by its client"}
+		_, err = durable.RequestCancel(ctx, p.TaskID, by)
 	}
 	return &acknowledged{ResultType: "complete"}, err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/temporal-codemode/codemode/testenv/npm"
 )
 
-// TestTypeScriptClient goes through all that a client does, with the second major of MCP's TypeScript client, in both of
-// its modes.
+// TestTypeScriptClient goes through all that a client does, with the second major of MCP's TypeScript client, in both
+// of its modes.
 func TestTypeScriptClient(t *testing.T) {
 	modules := filepath.Join(npm.Install(t, "../npm/clients"), "node_modules")
 	targets := map[string]func(*testing.T) []string{

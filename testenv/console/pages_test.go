@@ -84,7 +84,7 @@ func bareServer(c *codemode.Client) http.Handler {
 	s.AddTool(mcp.NewTool("codemode", mcp.WithString("code")),
 		func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			out, err := c.Execute(ctx, r.GetString("code", ""), codemode.ExecuteOptions{})
-			return mcp.NewToolResultText(string(out.Result)), err
+			return mcp.NewToolResultStructured(out, string(out.Result)), err
 		})
 	older := server.NewSSEServer(s)
 	mux := http.NewServeMux()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 
@@ -263,5 +264,14 @@ func eachClient(t *testing.T, o mcpserver.Options, test func(t *testing.T, join 
 				test(t, func(p *person) *user { return open(t, reach(t, how, o), p) })
 			})
 		}
+	}
+}
+
+// What the documentation says was tried is what these tests try.
+func TestClientsAreInTheMatrix(t *testing.T) {
+	text, err := os.ReadFile("../../docs/clients.md")
+	require.NoError(t, err)
+	for name := range goClients {
+		require.Contains(t, string(text), "\n| "+name)
 	}
 }

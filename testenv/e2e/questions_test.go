@@ -133,7 +133,8 @@ func TestPeopleAreSentToTheConsole(t *testing.T) {
 			require.Len(t, k.payments(), 3)
 
 			p.answer = func(asking) reply { return reply{action: "decline"} }
-			text, _, err = official(t, at, p).call(t.Context(), map[string]any{"code": "return await bank.pay({amount: 7})"})
+			more := map[string]any{"code": "return await bank.pay({amount: 7})"}
+			text, _, err = official(t, at, p).call(t.Context(), more)
 			require.NoError(t, err)
 			require.Contains(t, text, `"status":"paused"`, "who does not go there has decided nothing")
 			require.Empty(t, k.payments())

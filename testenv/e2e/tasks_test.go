@@ -23,7 +23,8 @@ import (
 // wire speaks bare JSON-RPC of today's revision with a door.
 type wire interface {
 	// ask sends a request and gives its answer, and what came before it.
-	ask(t *testing.T, ctx context.Context, method, name string, params map[string]any, can string) (answer rpc, before []rpc)
+	ask(t *testing.T, ctx context.Context, method, name string, params map[string]any, can string) (answer rpc,
+		before []rpc)
 }
 
 type rpc struct {
@@ -314,7 +315,8 @@ var taskRules = []struct {
 	{"refuse answers that cannot be used, and leave the question open", func(d tasked) {
 		id := d.task("return await bank.pay({amount: 1})")
 		key := keys(d.questions(id))[0]
-		a := d.refused("tasks/update", id, object{"taskId": id, "inputResponses": object{key: decided("maybe")}}, canTasks)
+		unusable := object{"taskId": id, "inputResponses": object{key: decided("maybe")}}
+		a := d.refused("tasks/update", id, unusable, canTasks)
 		require.Equal(d, -32602, a.Error.Code)
 		require.Equal(d, []string{key}, keys(d.questions(id)))
 	}},
@@ -441,7 +443,7 @@ func TestTaskOutlivesEverything(t *testing.T) {
 	d = door()
 	require.Equal(t, "working", d.get(id)["status"], "nobody knows yet what it waits for")
 	second := b.process("second")
-	require.Equal(t, []string{question}, keys(d.questions(id)), "the same question, which its client need not ask again")
+	require.Equal(t, []string{question}, keys(d.questions(id)), "the same, which its client need not ask again")
 	d = door()
 	d.answer(id, object{question: decided("approve")})
 	d.until(id, "completed")
