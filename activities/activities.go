@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
+	"github.com/temporal-codemode/codemode/internal/learner"
 	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
@@ -43,6 +45,10 @@ type Options struct {
 	RetryPolicy connectors.RetryPolicy
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
+	// Runtime is the runtime's name; empty is "default".
+	Runtime string
+	// NoLearning keeps the worker from learning what results look like.
+	NoLearning bool
 	// Hints are what the tool's description says of connectors, by name.
 	Hints map[string]string
 }
@@ -57,6 +63,7 @@ type Activities struct {
 	carried   effects // the log that is being carried
 	catalogue func() *catalogue.Catalogue
 	snippets  *lookup.Recent
+	learner   *learner.Learner // nil learns nothing
 }
 
 // New fills in defaults.
@@ -69,11 +76,18 @@ func New(o Options) *Activities {
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
-	return &Activities{
+	a := &Activities{
 		Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
 		snippets: lookup.NewRecent(),
 	}
+	if !o.NoLearning {
+		a.learner = learner.New(cmp.Or(o.Runtime, signals.DefaultRuntime))
+	}
+	return a
 }
+
+// Close tells other workers what this one has learnt last. No activity runs any more.
+func (a *Activities) Close() { a.learner.Close() }
 
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.
 func (a *Activities) RegisterCalls(w worker.ActivityRegistry) {

@@ -168,11 +168,18 @@ func (r *recorder) ListWorkflow(context.Context,
 // QueryWorkflowWithOptions reads a snippet.
 func (r *recorder) QueryWorkflowWithOptions(_ context.Context,
 	q *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
-	version, ok := r.snippets[q.WorkflowID[strings.LastIndex(q.WorkflowID, "/snippet/")+len("/snippet/"):]]
+	_, name, _ := strings.Cut(q.WorkflowID, "/snippet/")
+	version, ok := r.snippets[name]
 	if !ok {
 		return nil, serviceerror.NewNotFound("no such snippet")
 	}
 	return &client.QueryWorkflowWithOptionsResponse{QueryResult: client.NewValue(payloads(version))}, nil
+}
+
+// SignalWithStartWorkflow takes what workers tell each other of results: there is only one.
+func (r *recorder) SignalWithStartWorkflow(context.Context, string, string, any, client.StartWorkflowOptions, any,
+	...any) (client.WorkflowRun, error) {
+	return nil, nil
 }
 
 // lendClient gives activities the recorder as their client.

@@ -33,6 +33,8 @@ type Policy struct {
 	// AskWhenUnknown leaves a call whose outcome is unknown to a person, instead
 	// of failing it.
 	AskWhenUnknown bool
+	// NoLearning keeps workers from learning what results look like.
+	NoLearning bool
 	// Retry bounds the attempts of a call that fails with a [*RetryableError].
 	Retry RetryLimits
 }
@@ -58,6 +60,7 @@ func (p Policy) over(m Policy) Policy {
 	m.AllowAdditional = m.AllowAdditional || p.AllowAdditional
 	m.ResolvedByClient = m.ResolvedByClient || p.ResolvedByClient
 	m.AskWhenUnknown = m.AskWhenUnknown || p.AskWhenUnknown
+	m.NoLearning = m.NoLearning || p.NoLearning
 	if p.Retry != (RetryLimits{}) {
 		m.Retry = p.Retry
 	}

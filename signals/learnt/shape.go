@@ -281,3 +281,32 @@ func (s *Shape) size() int {
 	}
 	return len(text)
 }
+
+const (
+	// Of so many names under which objects have something, in so many objects, most should be there more than once.
+	manyNames   = 8
+	manyObjects = 4
+)
+
+// Mapping tells objects whose keys are data though they read like names: most of them were seen in one object only.
+func (s *Shape) Mapping() bool {
+	if len(s.Fields) <= manyNames || s.Objects < manyObjects {
+		return false
+	}
+	once := 0
+	for i := range s.Fields {
+		if s.Fields[i].Seen == 1 {
+			once++
+		}
+	}
+	return once*2 > len(s.Fields)
+}
+
+// Values is what objects have under any key.
+func (s *Shape) Values() *Shape {
+	all := s.Other
+	for i := range s.Fields {
+		all = union(all, &s.Fields[i].Shape)
+	}
+	return bounded(all)
+}

@@ -110,7 +110,7 @@ func (s *State) Of(name string) *Shape {
 func (s *State) forget() {
 	total := 0
 	for i := range s.Methods {
-		total += s.Methods[i].size()
+		total += s.Methods[i].Size()
 	}
 	for total > maxState {
 		oldest := 0
@@ -119,13 +119,13 @@ func (s *State) forget() {
 				oldest = i
 			}
 		}
-		total -= s.Methods[oldest].size()
+		total -= s.Methods[oldest].Size()
 		s.Methods = slices.Delete(s.Methods, oldest, oldest+1)
 	}
 }
 
-// size measures once: a replay adds thousands of batches at a time.
-func (m *Method) size() int {
+// Size is what is kept of a method, in bytes. It is measured once: a replay adds thousands of batches at a time.
+func (m *Method) Size() int {
 	if m.bytes == 0 {
 		m.bytes = len(m.Name) + m.Result.size()
 	}

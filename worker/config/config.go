@@ -38,6 +38,8 @@ type Config struct {
 	Modules map[string]string
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
+	// NoLearning keeps the worker from learning what results look like.
+	NoLearning bool
 	// IndexLabels has the server index the labels of executions.
 	IndexLabels bool
 	// Encryption required means that the worker does not start without keys; where they are, the environment says.
@@ -104,6 +106,7 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		"approvers": func(key string, n *yaml.Node) {
 			c.AuthenticatedApprovers = choice(r, key, n, map[string]bool{"authenticated": true, "named": false})
 		},
+		"learn":       func(key string, n *yaml.Node) { c.NoLearning = !r.bool(key, n) },
 		"indexLabels": func(key string, n *yaml.Node) { c.IndexLabels = r.bool(key, n) },
 		"sandbox":     func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
@@ -145,6 +148,7 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		Hints:              map[string]string{},
 		EncryptionRequired: c.EncryptionRequired,
 		IndexLabels:        c.IndexLabels,
+		NoLearning:         c.NoLearning,
 
 		AuthenticatedApprovers: c.AuthenticatedApprovers,
 	}

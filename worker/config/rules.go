@@ -64,6 +64,7 @@ func (r *reader) rule(e entry) connectors.Rule {
 		"unknown": func(key string, n *yaml.Node) {
 			rule.AskWhenUnknown = choice(r, key, n, map[string]bool{"ask": true, "error": false})
 		},
+		"learn": func(key string, n *yaml.Node) { rule.NoLearning = !r.bool(key, n) },
 		"retry": func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
 	})
 	r.checkReplay(found["replay"], rule)
