@@ -86,9 +86,6 @@ func New(o Options) *Activities {
 	return a
 }
 
-// Close tells other workers what this one has learnt last. No activity runs any more.
-func (a *Activities) Close() { a.learner.Close() }
-
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.
 func (a *Activities) RegisterCalls(w worker.ActivityRegistry) {
 	w.RegisterDynamicActivity(a.Call, activity.DynamicRegisterOptions{})

@@ -26,7 +26,7 @@ type host struct {
 	in      signals.PassInput
 	lookups lookup.Lookups
 	job     *job
-	client  client.Client
+	teller  client.Client
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
@@ -88,7 +88,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		Caller: h.in.Caller,
 	}, c.Args)
 	if err == nil {
-		h.learner.Saw(h.client, method, value)
+		h.learner.Saw(h.teller, method, value)
 		return sandbox.Settlement{Value: value}
 	}
 	var retryable *connectors.RetryableError
@@ -201,7 +201,7 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput,
 		payload.MaxValueBytes(a.DataConverter)); message != "" {
 		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
 	}
-	a.learner.Saw(activity.GetClient(ctx), method, value)
+	a.learner.Saw(teller(ctx), method, value)
 	return value, nil
 }
 

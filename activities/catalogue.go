@@ -9,7 +9,6 @@ import (
 	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/internal/snippets"
 	"github.com/temporal-codemode/codemode/signals"
-	"github.com/temporal-codemode/codemode/signals/learnt"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
@@ -18,9 +17,7 @@ func (a *Activities) lookups(ctx context.Context, runtime string) lookup.Lookups
 	store := snippets.Store{Client: activity.GetClient(ctx), Runtime: runtime, DataConverter: a.DataConverter}
 	return lookup.Lookups{
 		Connectors: a.Connectors, Catalogue: a.catalogue(), Hints: a.Hints, Snippets: a.snippets.Of(store),
-		Learnt: func(ctx context.Context, connector string) func(string) *learnt.Shape {
-			return a.learner.Results(ctx, store.Client, connector)
-		},
+		Learnt: a.results(teller(ctx)),
 	}
 }
 

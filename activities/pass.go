@@ -143,7 +143,7 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 		return signals.PassResult{}, err
 	}
 	r, err := a.Executor.Run(sandbox.WithWaiting(ctx, j.report), a.sandboxPass(in, known, nonce),
-		&host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime), job: j, client: activity.GetClient(ctx)})
+		&host{Activities: a, in: in, lookups: a.lookups(ctx, in.Runtime), job: j, teller: teller(ctx)})
 	if err != nil {
 		return signals.PassResult{}, err
 	}

@@ -176,12 +176,6 @@ func (r *recorder) QueryWorkflowWithOptions(_ context.Context,
 	return &client.QueryWorkflowWithOptionsResponse{QueryResult: client.NewValue(payloads(version))}, nil
 }
 
-// SignalWithStartWorkflow takes what workers tell each other of results: there is only one.
-func (r *recorder) SignalWithStartWorkflow(context.Context, string, string, any, client.StartWorkflowOptions, any,
-	...any) (client.WorkflowRun, error) {
-	return nil, nil
-}
-
 // lendClient gives activities the recorder as their client.
 type lendClient struct {
 	interceptor.WorkerInterceptorBase
