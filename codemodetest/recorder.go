@@ -31,6 +31,15 @@ type recorder struct {
 	events   []*historypb.HistoryEvent
 	runtime  string
 	snippets map[string]signals.SnippetVersion
+	inputs   sync.Map // of activities that run, by id
+}
+
+// activityStarted keeps what an activity was given, for the event that says that it was scheduled.
+func (r *recorder) activityStarted(info *activity.Info, _ context.Context, args converter.EncodedValues) {
+	var raw converter.RawValue
+	if args.HasValues() && args.Get(&raw) == nil {
+		r.inputs.Store(info.ActivityID, &commonpb.Payloads{Payloads: []*commonpb.Payload{raw.Payload()}})
+	}
 }
 
 func (r *recorder) add(at time.Time, e *historypb.HistoryEvent) int64 {
@@ -69,11 +78,14 @@ func (r *recorder) completed(at time.Time, result signals.ExecutionResult) {
 }
 
 func (r *recorder) activityCompleted(info *activity.Info, result converter.EncodedValue, err error) {
+	input, _ := r.inputs.LoadAndDelete(info.ActivityID)
+	given, _ := input.(*commonpb.Payloads)
 	scheduled := r.add(info.ScheduledTime, &historypb.HistoryEvent{
 		EventType: enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
 		Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
 			ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{
 				ActivityId: info.ActivityID, ActivityType: &commonpb.ActivityType{Name: info.ActivityType.Name},
+				Input: given,
 			},
 		},
 	})

@@ -29,6 +29,8 @@ type Options struct {
 	Caller signals.Caller
 	// Decide answers for the people who approve; nil says nothing.
 	Decide Decide
+	// Paused is told of each outcome that is paused, before anybody decides: the place for what has to be true then.
+	Paused func(signals.Outcome)
 	// Snippets are what codemode.run finds, by name.
 	Snippets map[string]signals.SnippetVersion
 }
@@ -41,6 +43,8 @@ type Result struct {
 	Record *signals.Record
 	// Took is the time that passed for the execution, waiting included.
 	Took time.Duration
+
+	run *run
 }
 
 // Run runs a program to its end. What keeps it from running at all, such as a mistake in the options, fails the test.
@@ -81,6 +85,7 @@ func (r *run) setUp(plugin worker.Plugin) {
 	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{
 		ID: signals.WorkflowID(r.options.Runtime, r.id), TaskQueue: codemodeworker.TaskQueue(r.options.Runtime),
 	})
+	r.env.SetOnActivityStartedListener(r.events.activityStarted)
 	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
 	slots, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{NumWorkflowSlots: 100, NumActivitySlots: 100,
 		NumLocalActivitySlots: 100, NumNexusSlots: 100})
@@ -99,6 +104,9 @@ func (r *run) execute(code string) Result {
 	started := r.env.Now()
 	input := signals.ExecutionInput{Code: code, Runtime: r.options.Runtime, Caller: r.options.Caller}
 	r.events.started(started, input)
+	if r.options.Decide == nil && r.options.Paused != nil {
+		r.options.Decide = func(signals.PendingAction) Decision { return Decision{} }
+	}
 	if r.options.Decide != nil {
 		r.env.RegisterDelayedCallback(func() { r.wait(0) }, 0)
 	}
@@ -126,7 +134,7 @@ func (r *run) result(took time.Duration) Result {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return Result{Outcome: outcome, Record: record, Took: took}
+	return Result{Outcome: outcome, Record: record, Took: took, run: r}
 }
 
 // wait asks for the next outcome and decides what it waits for.
@@ -142,9 +150,12 @@ func (r *run) wait(after int) {
 		case o.Status != signals.Paused:
 			r.wait(after)
 		default:
+			if r.options.Paused != nil {
+				r.options.Paused(o)
+			}
 			for _, p := range o.Pending {
-				if d := r.options.Decide(p); d.payload != nil {
-					r.update(d.name, d.payload(p), func(verdict any) { r.checkVerdict(p, verdict) })
+				for _, m := range r.options.Decide(p).messages {
+					r.update(m.name, m.payload(p, m.by), func(verdict any) { r.checkVerdict(p, verdict) })
 				}
 			}
 			r.wait(o.Pass)
