@@ -18,7 +18,8 @@ const module = "github.com/temporal-codemode/codemode"
 
 // anywhere are the packages that every other may use. They use at most each other.
 var anywhere = []string{
-	"signals", "signals/learnt", "internal/invocation", "internal/rawjson", "internal/rpcerr", "internal/schema", "internal/tokens",
+	"signals", "signals/learnt",
+	"internal/invocation", "internal/rawjson", "internal/rpcerr", "internal/schema", "internal/tokens",
 	"internal/truncate", "internal/version", "internal/wait", "internal/words",
 }
 

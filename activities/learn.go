@@ -9,8 +9,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals/learnt"
 )
 
-// testNamespace is that of the SDK's test environment. It has no server, and a call of its client after a test has ended
-// ends all of them.
+// testNamespace is that of the SDK's test environment. It has no server, and a call of its client after a test has
+// ended ends all of them.
 const testNamespace = "default-test-namespace"
 
 // teller is the client by which the learner tells other workers; nil where there are none.

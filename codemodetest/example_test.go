@@ -38,12 +38,12 @@ func ExampleFixture_Replay() {
 	fixture := codemodetest.LoadFixture(t, "testdata/refund.json") // codemode show ID --fixture refund.json
 	now := fixture.Replay(t, codemodetest.Replay{
 		Code: `const order = await shop.order({ id: 7 });
-return await shop.refund({ id: order.id, amount: order.total })`,
+return await shop.refund({ id: order.id, amount: order.total }).catch(() => 'refused')`,
 	})
 	for _, b := range now.Breaks {
 		fmt.Println(b)
 	}
 	// Output:
 	// call 1 shop.refund has other arguments: {"id":7}, recorded {"amount":30,"id":7}
-	// the outcome is error, recorded completed: Code execution failed: nothing is recorded for shop.refund with these arguments
+	// the outcome has the result "refused", recorded {"ok":true}
 }

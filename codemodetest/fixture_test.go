@@ -73,7 +73,8 @@ func TestReplayOfWhatHasNotChanged(t *testing.T) {
 }
 
 func TestReplayOfAChangedProgram(t *testing.T) {
-	now := recorded(t).Replay(t, codemodetest.Replay{Code: `const order = await shop.order({ id: 7, token: 'another-token' });
+	now := recorded(t).Replay(t, codemodetest.Replay{Code: `
+const order = await shop.order({ id: 7, token: 'another-token' });
 try { await shop.stock({ id: 7 }) } catch {}
 const r = await shop.refund({ id: order.id, amount: 31 }).catch((e) => ({ amount: 0 }));
 return { refunded: r.amount, secret: order.password }`})

@@ -50,8 +50,8 @@ func (c *Catalogue) With(snippets ...Snippet) *Catalogue {
 	return &other
 }
 
-// WithLearnt gives a catalogue that types results by what they look like where nothing is declared. It shares everything
-// else with this one.
+// WithLearnt gives a catalogue that types results by what they look like where nothing is declared. It shares
+// everything else with this one.
 func (c *Catalogue) WithLearnt(l Learnt) *Catalogue {
 	other := *c
 	other.learnt = l

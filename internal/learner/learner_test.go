@@ -84,7 +84,8 @@ func TestTwoWorkersAgree(t *testing.T) {
 	a.Close()
 	b.Close()
 	later := New("default")
-	require.Equal(t, `{"n":2,"m":2,"t":"o","f":[{"k":"id","n":2,"t":"n"},{"k":"name","n":1,"t":"s"}]}`, results(t, later, s))
+	require.Equal(t, `{"n":2,"m":2,"t":"o","f":[{"k":"id","n":2,"t":"n"},{"k":"name","n":1,"t":"s"}]}`,
+		results(t, later, s))
 	for _, w := range []*Learner{a, b} {
 		w.space("store").asked = time.Time{} // it is time to ask again
 		require.Equal(t, results(t, later, s), results(t, w, s))
@@ -103,7 +104,7 @@ func TestBatchesCountOnce(t *testing.T) {
 	l.Close()
 }
 
-// A hot loop is not noticed: a hundred thousand results are seen in less than the time of a few, and sent in few batches.
+// A hot loop is not noticed: of a hundred thousand results few are looked at, and sent in few batches.
 func TestHotLoop(t *testing.T) {
 	s, l := &server{}, New("default")
 	m, result := method("get"), json.RawMessage(`{"items":[`+strings.Repeat(`{"id":1,"name":"x"},`, 500)+`{}]}`)

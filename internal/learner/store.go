@@ -168,7 +168,8 @@ func (l *Learner) ask(ctx context.Context, c client.Client, connector string, s 
 	s.known = state
 }
 
-func (l *Learner) read(ctx context.Context, c client.Client, connector string, have int) (state learnt.State, err error) {
+func (l *Learner) read(ctx context.Context, c client.Client, connector string, have int) (state learnt.State,
+	err error) {
 	answer, err := c.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
 		WorkflowID: learnt.WorkflowID(l.runtime, connector), QueryType: learnt.Query, Args: []any{have},
 		QueryRejectCondition: enums.QUERY_REJECT_CONDITION_NOT_OPEN,

@@ -9,8 +9,8 @@ import (
 // Workflow is the workflow type that keeps what is learnt of the methods of one connector of a runtime.
 const Workflow = "codemode.Learnt"
 
-// SignalLearn carries a [Batch]. Query answers with a [State], for the version that the asker has: without methods where
-// that is the newest.
+// SignalLearn carries a [Batch]. Query answers with a [State], for the version that the asker has: without methods
+// where that is the newest.
 const (
 	SignalLearn = "learn"
 	Query       = "learnt"
@@ -95,7 +95,9 @@ func (s *State) add(m Method) {
 }
 
 func (s *State) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(s.Methods, name, func(m Method, name string) int { return cmp.Compare(m.Name, name) })
+	return slices.BinarySearchFunc(s.Methods, name, func(m Method, name string) int {
+		return cmp.Compare(m.Name, name)
+	})
 }
 
 // Of is what is learnt of a method, nil for nothing.

@@ -22,7 +22,8 @@ func untyped() connectors.Connector {
 		connectors.Method{Name: "put", Execute: answer(`{"stored":true}`)},
 		connectors.Method{Name: "quiet", Class: connectors.Read, Execute: answer(`{"id":7}`)},
 		connectors.Method{Name: "typed", Class: connectors.Read, Execute: answer(`{"price":"7","left":null}`),
-			OutputSchema: json.RawMessage(`{"type":"object","properties":{"price":{"type":"number"},"left":{"type":"number"}}}`)},
+			OutputSchema: json.RawMessage(`{"type":"object","properties":{"price":{"type":"number"},
+				"left":{"type":"number"}}}`)},
 	)
 }
 

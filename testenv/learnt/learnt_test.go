@@ -128,7 +128,8 @@ func servers(dir string) []server {
 		return fmt.Sprintf(`{"entities":[{"name":"n%d","entityType":"person","observations":["o%d"]}]}`, i, i)
 	}
 	return []server{
-		{name: "budget", pkg: "server-budget-allocator", calls: map[string]func(int) string{"get_budget_data": always(`{}`)}},
+		{name: "budget", pkg: "server-budget-allocator", calls: map[string]func(int) string{
+			"get_budget_data": always(`{}`)}},
 		{name: "cohort", pkg: "server-cohort-heatmap", calls: map[string]func(int) string{
 			"get_cohort_data": func(i int) string { return fmt.Sprintf(`{"cohortCount":%d}`, 3+i) }}},
 		{name: "customers", pkg: "server-customer-segmentation", calls: map[string]func(int) string{
@@ -142,7 +143,8 @@ func servers(dir string) []server {
 			}}},
 		{name: "thinking", pkg: "server-sequential-thinking", calls: map[string]func(int) string{
 			"sequentialthinking": func(i int) string {
-				return fmt.Sprintf(`{"thought":"t","nextThoughtNeeded":true,"thoughtNumber":%d,"totalThoughts":20}`, i+1)
+				return fmt.Sprintf(`{"thought":"t","nextThoughtNeeded":true,"thoughtNumber":%d,`+
+					`"totalThoughts":20}`, i+1)
 			}}},
 		{name: "memory", pkg: "server-memory", calls: map[string]func(int) string{
 			"create_entities": entity, "read_graph": always(`{}`), "search_nodes": always(`{"query":"n"}`),
