@@ -15,7 +15,7 @@ const testNamespace = "default-test-namespace"
 
 // teller is the client by which the learner tells other workers; nil where there are none.
 func teller(ctx context.Context) client.Client {
-	if activity.GetInfo(ctx).WorkflowNamespace == testNamespace {
+	if activity.GetInfo(ctx).Namespace == testNamespace {
 		return nil
 	}
 	return activity.GetClient(ctx)

@@ -140,7 +140,7 @@ func TestCovers(t *testing.T) {
 	for value, want := range map[string]bool{
 		`{"id":5}`: true, `{"id":5,"name":"y"}`: true, `{"name":"y"}`: false, `{"id":"5"}`: false,
 		`{"id":5,"more":1}`: false,
-		`[]`: false,
+		`[]`:                false,
 	} {
 		require.Equal(t, want, known.Covers(look(t, value)), value)
 	}
