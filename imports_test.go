@@ -18,7 +18,8 @@ const module = "github.com/temporal-codemode/codemode"
 
 // anywhere are the packages that every other may use. They use at most each other.
 var anywhere = []string{
-	"signals", "internal/invocation", "internal/rawjson", "internal/rpcerr", "internal/schema", "internal/tokens",
+	"signals", "signals/learnt",
+	"internal/invocation", "internal/rawjson", "internal/rpcerr", "internal/schema", "internal/tokens",
 	"internal/truncate", "internal/version", "internal/wait", "internal/words",
 }
 
@@ -26,6 +27,7 @@ var anywhere = []string{
 // root package. Every package stands below those that it may use.
 var mayImport = map[string][]string{
 	"signals":         {},
+	"signals/learnt":  {},
 	"signals/payload": {},
 
 	"internal/ask":         {},
@@ -35,6 +37,7 @@ var mayImport = map[string][]string{
 	"internal/rawjson":     {},
 	"internal/rpcerr":      {},
 	"internal/schema":      {},
+	"internal/learner":     {"connectors", "signals/payload"},
 	"internal/snippets":    {"signals/payload"},
 	"internal/telemetry":   {},
 	"internal/tokens":      {},
@@ -68,7 +71,8 @@ var mayImport = map[string][]string{
 	"workflows": {"signals/payload"},
 	"activities": {
 		"signals/payload", "connectors", "connectors/catalogue", "sandbox", "sandbox/compile", "sandbox/engine",
-		"sandbox/child", "sandbox/preflight", "internal/history", "internal/lookup", "internal/snippets",
+		"sandbox/child", "sandbox/preflight", "internal/history", "internal/learner", "internal/lookup",
+		"internal/snippets",
 	},
 
 	// The client: no engine, no connectors.

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
+	"github.com/temporal-codemode/codemode/internal/learner"
 	"github.com/temporal-codemode/codemode/internal/lookup"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/sandbox/engine"
@@ -46,6 +48,10 @@ type Options struct {
 	RetryPolicy connectors.RetryPolicy
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
+	// Runtime is the runtime's name; empty is "default".
+	Runtime string
+	// NoLearning keeps the worker from learning what results look like.
+	NoLearning bool
 	// Hints are what the tool's description says of connectors, by name.
 	Hints map[string]string
 }
@@ -67,6 +73,7 @@ type Activities struct {
 	offered   offered
 	catalogue func() *catalogue.Catalogue
 	snippets  *lookup.Recent
+	learner   *learner.Learner // nil learns nothing
 }
 
 // New fills in defaults.
@@ -82,10 +89,14 @@ func New(o Options) *Activities {
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
-	return &Activities{
+	a := &Activities{
 		Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
 		snippets: lookup.NewRecent(),
 	}
+	if !o.NoLearning {
+		a.learner = learner.New(cmp.Or(o.Runtime, signals.DefaultRuntime))
+	}
+	return a
 }
 
 // RegisterCalls adds only what makes gated calls, for the worker of a connector's own task queue.

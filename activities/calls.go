@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
@@ -27,6 +28,7 @@ type host struct {
 	job     *job
 	shelf   *signals.Shelf // nil if nothing is carried
 	program *signals.Program
+	teller  client.Client
 }
 
 // Admit looks a call up, checks its arguments, and says whether it is made inline.
@@ -98,6 +100,7 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 		Caller: h.in.Caller, Progress: told,
 	}, c.Args)
 	if err == nil {
+		h.learner.Saw(h.teller, method, value)
 		return sandbox.Settlement{Value: value}
 	}
 	var retryable *connectors.RetryableError
@@ -215,6 +218,7 @@ func (a *Activities) call(ctx context.Context, in signals.CallInput,
 		payload.MaxValueBytes(a.DataConverter)); message != "" {
 		return nil, applicationError(signals.ErrorTooLarge, message, false, 0)
 	}
+	a.learner.Saw(teller(ctx), method, value)
 	return value, nil
 }
 

@@ -18,6 +18,7 @@ func (a *Activities) lookups(ctx context.Context, runtime string) lookup.Lookups
 	store := snippets.Store{Client: activity.GetClient(ctx), Runtime: runtime, DataConverter: a.DataConverter}
 	return lookup.Lookups{
 		Connectors: a.Connectors, Catalogue: a.catalogue(), Hints: a.Hints, Snippets: a.snippets.Of(store),
+		Learnt: a.results(teller(ctx)),
 	}
 }
 

@@ -155,7 +155,7 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	r := sandbox.Result{End: sandbox.Failed, Failure: report.Stop}
 	if report.Stop == nil {
 		h := a.host(in, lookups, j, report)
-		h.shelf = shelf
+		h.shelf, h.teller = shelf, teller(ctx)
 		if r, err = a.Executor.Run(ctx, pass, h); err != nil {
 			return signals.PassResult{}, err
 		}

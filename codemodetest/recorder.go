@@ -37,6 +37,15 @@ type recorder struct {
 	earlier  histories
 	runtime  string
 	snippets map[string]signals.SnippetVersion
+	inputs   sync.Map // of activities that run, by id
+}
+
+// activityStarted keeps what an activity was given, for the event that says that it was scheduled.
+func (r *recorder) activityStarted(info *activity.Info, _ context.Context, args converter.EncodedValues) {
+	var raw converter.RawValue
+	if args.HasValues() && args.Get(&raw) == nil {
+		r.inputs.Store(info.ActivityID, &commonpb.Payloads{Payloads: []*commonpb.Payload{raw.Payload()}})
+	}
 }
 
 // histories are the events of workflows that have ended, by id.
@@ -87,11 +96,14 @@ func (r *recorder) completed(at time.Time, result signals.ExecutionResult) {
 }
 
 func (r *recorder) activityCompleted(info *activity.Info, result converter.EncodedValue, err error) {
+	input, _ := r.inputs.LoadAndDelete(info.ActivityID)
+	given, _ := input.(*commonpb.Payloads)
 	scheduled := r.add(info.ScheduledTime, &historypb.HistoryEvent{
 		EventType: enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
 		Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
 			ActivityTaskScheduledEventAttributes: &historypb.ActivityTaskScheduledEventAttributes{
 				ActivityId: info.ActivityID, ActivityType: &commonpb.ActivityType{Name: info.ActivityType.Name},
+				Input: given,
 			},
 		},
 	})
@@ -193,7 +205,8 @@ func (r *recorder) ListWorkflow(context.Context,
 // QueryWorkflowWithOptions reads a snippet.
 func (r *recorder) QueryWorkflowWithOptions(_ context.Context,
 	q *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
-	version, ok := r.snippets[q.WorkflowID[strings.LastIndex(q.WorkflowID, "/snippet/")+len("/snippet/"):]]
+	_, name, _ := strings.Cut(q.WorkflowID, "/snippet/")
+	version, ok := r.snippets[name]
 	if !ok {
 		return nil, serviceerror.NewNotFound("no such snippet")
 	}

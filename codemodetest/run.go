@@ -35,6 +35,8 @@ type Options struct {
 	// anew what that one has read.
 	Continues *Result
 	Fresh     bool
+	// Paused is told of each outcome that is paused, before anybody decides: the place for what has to be true then.
+	Paused func(signals.Outcome)
 	// Snippets are what codemode.run finds, by name.
 	Snippets map[string]signals.SnippetVersion
 }
@@ -49,6 +51,7 @@ type Result struct {
 	Took time.Duration
 
 	histories histories
+	run       *run
 }
 
 // Run runs a program to its end. What keeps it from running at all, such as a mistake in the options, fails the test.
@@ -95,6 +98,7 @@ func (r *run) setUp(plugin worker.Plugin) {
 	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{
 		ID: signals.WorkflowID(r.options.Runtime, r.id), TaskQueue: codemodeworker.TaskQueue(r.options.Runtime),
 	})
+	r.env.SetOnActivityStartedListener(r.events.activityStarted)
 	r.env.SetOnActivityCompletedListener(r.events.activityCompleted)
 	slots, err := worker.NewFixedSizeTuner(worker.FixedSizeTunerOptions{NumWorkflowSlots: 100, NumActivitySlots: 100,
 		NumLocalActivitySlots: 100, NumNexusSlots: 100})
@@ -116,6 +120,9 @@ func (r *run) execute(code string) Result {
 		input.Continues = &signals.Continues{ExecutionID: earlier.Record.ID, Fresh: r.options.Fresh}
 	}
 	r.events.started(started, input)
+	if r.options.Decide == nil && r.options.Paused != nil {
+		r.options.Decide = func(signals.PendingAction) Decision { return Decision{} }
+	}
 	if r.options.Decide != nil {
 		r.env.RegisterDelayedCallback(func() { r.wait(0) }, 0)
 	}
@@ -143,7 +150,7 @@ func (r *run) result(took time.Duration) Result {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return Result{Outcome: outcome, Record: record, Took: took, histories: r.events.all()}
+	return Result{Outcome: outcome, Record: record, Took: took, histories: r.events.all(), run: r}
 }
 
 // wait asks for the next outcome and decides what it waits for.
@@ -159,9 +166,12 @@ func (r *run) wait(after int) {
 		case o.Status != signals.Paused:
 			r.wait(after)
 		default:
+			if r.options.Paused != nil {
+				r.options.Paused(o)
+			}
 			for _, p := range o.Pending {
-				if d := r.options.Decide(p); d.payload != nil {
-					r.update(d.name, d.payload(p), func(verdict any) { r.checkVerdict(p, verdict) })
+				for _, m := range r.options.Decide(p).messages {
+					r.update(m.name, m.payload(p, m.by), func(verdict any) { r.checkVerdict(p, verdict) })
 				}
 			}
 			r.wait(o.Pass)

@@ -38,6 +38,8 @@ type Policy struct {
 	// Preflight is what follows from mistakes about the method that are found before a program runs. Empty: what the
 	// runtime says.
 	Preflight signals.PreflightMode
+	// NoLearning keeps workers from learning what results look like.
+	NoLearning bool
 	// Retry bounds the attempts of a call that fails with a [*RetryableError].
 	Retry RetryLimits
 }
@@ -64,6 +66,7 @@ func (p Policy) over(m Policy) Policy {
 	m.ResolvedByClient = m.ResolvedByClient || p.ResolvedByClient
 	m.AskWhenUnknown = m.AskWhenUnknown || p.AskWhenUnknown
 	m.Preflight = cmp.Or(p.Preflight, m.Preflight)
+	m.NoLearning = m.NoLearning || p.NoLearning
 	if p.Retry != (RetryLimits{}) {
 		m.Retry = p.Retry
 	}

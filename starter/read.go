@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -92,17 +96,48 @@ func (c *cli) list(ctx context.Context, o codemode.ListOptions) (answer, error) 
 }
 
 func (c *cli) showVerb() *cobra.Command {
-	return c.verb("show ID", "Show the record of an execution: program, calls, decisions, outcome", shapeRecord,
+	var fixture string
+	cmd := c.verb("show ID", "Show the record of an execution: program, calls, decisions, outcome", shapeRecord,
 		knownID,
-		func(cmd *cobra.Command, args []string) (answer, error) { return c.show(cmd.Context(), args[0]) })
+		func(cmd *cobra.Command, args []string) (answer, error) {
+			return c.show(cmd.Context(), args[0], fixture)
+		})
+	cmd.Flags().StringVar(&fixture, "fixture", "",
+		"write the record to a `FILE` too, secrets masked: the fixture of a test with codemodetest")
+	return cmd
 }
 
-func (c *cli) show(ctx context.Context, id string) (answer, error) {
+func (c *cli) show(ctx context.Context, id, fixture string) (answer, error) {
 	return c.with(ctx, func(conn *connection) (answer, error) {
 		record, err := conn.Show(ctx, id)
 		if err != nil {
 			return answer{}, err
 		}
+		if fixture != "" {
+			if err := writeFixture(fixture, *record); err != nil {
+				return answer{}, err
+			}
+		}
 		return answer{document: record, text: func(p *page) { c.showRecord(p, record) }}, nil
 	})
+}
+
+// writeFixture writes a record without its secrets.
+func writeFixture(file string, record signals.Record) error {
+	fixture, err := signals.Fixture(record)
+	if err != nil {
+		return err
+	}
+	text, err := signals.Marshal(fixture)
+	if err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, append(text, '\n'), "", "  "); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write the fixture: %w", err)
+	}
+	return nil
 }

@@ -1,6 +1,6 @@
 // Package workflows holds the durable side of programs. Execution starts passes, makes the calls that passes are
 // blocked on, takes decisions, undoes, and closes. Rollback undoes what a closed execution did, Snippet keeps a
-// snippet, and Catalogue answers for clients.
+// snippet, Learnt what results look like, and Catalogue answers for clients.
 //
 // Its rule: deterministic, no I/O, and nothing grows unchecked. Every size is measured before it becomes a command, so
 // that no workflow task can fail for size; what programs computed stays in history, where passes read it, and only

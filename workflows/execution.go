@@ -10,11 +10,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/learnt"
 	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Register adds the package's workflows to a worker. On a versioned worker an execution stays with the build it started
-// on, which alone replays its program; a snippet, which is kept for years, goes on with the newest.
+// on, which alone replays its program; snippets and what is learnt, which are kept for years, go on with the newest.
 func Register(w worker.WorkflowRegistry) {
 	const pinned, newest = workflow.VersioningBehaviorPinned, workflow.VersioningBehaviorAutoUpgrade
 	register := func(f any, name string, behavior workflow.VersioningBehavior) {
@@ -27,6 +28,7 @@ func Register(w worker.WorkflowRegistry) {
 	register(Outcome, signals.OutcomeActivity, pinned)
 	register(Undo, signals.UndoWorkflow, newest)
 	register(Continued, signals.ContinuedWorkflow, newest)
+	register(Learnt, learnt.Workflow, newest)
 }
 
 // Execution runs one program to its end. Outcomes are data: a program that throws completes the workflow with status

@@ -7,6 +7,7 @@ import (
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/search"
 	"github.com/temporal-codemode/codemode/connectors/types"
+	"github.com/temporal-codemode/codemode/signals/learnt"
 )
 
 // Snippet is saved code that is found and described like a method.
@@ -24,7 +25,11 @@ type Catalogue struct {
 	index    func() *search.Index
 	snippets []Snippet
 	saved    func() *search.Index // of the snippets
+	learnt   Learnt               // nil knows nothing
 }
+
+// Learnt tells what results of a connector's methods look like, as far as that is known.
+type Learnt func(connector string) (results func(method string) *learnt.Shape)
 
 // New makes a catalogue of a set.
 func New(set *connectors.Set) *Catalogue {
@@ -45,8 +50,22 @@ func (c *Catalogue) With(snippets ...Snippet) *Catalogue {
 	return &other
 }
 
-// Connector gives the declared types of a connector, nil for an unknown one.
-func (c *Catalogue) Connector(name string) *types.Connector { return c.spaces[name] }
+// WithLearnt gives a catalogue that types results by what they look like where nothing is declared. It shares
+// everything else with this one.
+func (c *Catalogue) WithLearnt(l Learnt) *Catalogue {
+	other := *c
+	other.learnt = l
+	return &other
+}
+
+// Connector gives the types of a connector, declared and learnt; nil for an unknown one.
+func (c *Catalogue) Connector(name string) *types.Connector {
+	s := c.spaces[name]
+	if s == nil || c.learnt == nil {
+		return s
+	}
+	return s.WithResults(c.learnt(name))
+}
 
 // GenerateTypes writes a connector's methods as TypeScript: all their types,
 // and a constant of the connector's name with the methods in it.

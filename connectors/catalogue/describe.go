@@ -55,7 +55,7 @@ func (c *Catalogue) Describe(target string) DescribeOutput {
 	s, known := c.spaces[space]
 	switch {
 	case known && member == "":
-		return c.describeConnector(s)
+		return c.describeConnector(c.Connector(space))
 	case known && c.set.Err(space) != nil:
 		return DescribeOutput{Path: target, Kind: KindMethod, Types: notFound(target) + " " + c.set.Err(space).Error()}
 	}
@@ -63,7 +63,7 @@ func (c *Catalogue) Describe(target string) DescribeOutput {
 		s, member = nil, space
 	}
 	if s, m := c.lookup(s, member); m != nil {
-		return describeMethod(s, m)
+		return describeMethod(c.Connector(s.Name), m)
 	}
 	if out, ok := c.describeType(s, member); ok {
 		return out
@@ -127,7 +127,7 @@ func describeMethod(s *types.Connector, m *connectors.Bound) DescribeOutput {
 		Types:            s.MethodTypes(m, typesBudget),
 		RequiresApproval: m.MayNeedApproval(),
 		Signature:        s.Signature(m),
-		Docs:             behaviour(m),
+		Docs:             behaviour(m) + contradictions(s, m),
 	}
 }
 
@@ -158,6 +158,15 @@ func behaviour(m *connectors.Bound) string {
 	return said
 }
 
+// contradictions tell a model what it must not rely on.
+func contradictions(s *types.Connector, m *connectors.Bound) string {
+	list := s.Contradictions(m)
+	if len(list) == 0 {
+		return ""
+	}
+	return " Its results differ from the declared type: " + strings.Join(list, "; ") + "."
+}
+
 func (c *Catalogue) describeConnector(s *types.Connector) DescribeOutput {
 	out := DescribeOutput{Path: s.Name, Description: c.set.Instructions(s.Name), Kind: KindConnector}
 	if err := c.set.Err(s.Name); err != nil {
@@ -184,7 +193,7 @@ func (c *Catalogue) describeType(s *types.Connector, name string) (DescribeOutpu
 		spaces = []string{s.Name}
 	}
 	for _, space := range spaces {
-		if text, ok := c.spaces[space].TypeNamed(name, typesBudget); ok {
+		if text, ok := c.Connector(space).TypeNamed(name, typesBudget); ok {
 			return DescribeOutput{Path: space + "." + name, Kind: KindType, Types: text}, true
 		}
 	}

@@ -38,11 +38,7 @@ func (s *Connector) typeSheet(name string) *sheet {
 // methodRoot is a sheet of one side of a method.
 func (s *Connector) methodRoot(m *connectors.Bound, at side) *sheet {
 	sheet := s.sheet()
-	doc, err := s.document(m, at)
-	if err != nil {
-		return nil
-	}
-	sheet.add(doc, doc.root, s.typeName(m, at))
+	s.declareSide(sheet, m, at)
 	return sheet
 }
 
@@ -59,7 +55,7 @@ func (s *Connector) definitionSheet(name string, at place) *sheet {
 	if t == nil {
 		return nil
 	}
-	sheet.roots = []declaration{{name, t}}
+	sheet.roots = []declaration{{name: name, t: t}}
 	return sheet
 }
 
@@ -76,7 +72,7 @@ func (s *Connector) rootSheet(name string, from *sheet) *sheet {
 		return nil
 	}
 	// Names are claimed in the order of the whole, so the rest of it stays.
-	from.roots = []declaration{{name, part}}
+	from.roots = []declaration{{name: name, t: part}}
 	return from
 }
 

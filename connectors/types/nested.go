@@ -1,8 +1,6 @@
 package types
 
 import (
-	"encoding/json"
-
 	"github.com/temporal-codemode/codemode/connectors"
 )
 
@@ -26,23 +24,30 @@ const (
 // NestedInput writes what a method takes, under a name: an interface where that is an object, else a type. What cannot
 // be resolved or said is any. complete is false where so much is inside one another that some of it became any, too.
 func (s *Connector) NestedInput(m *connectors.Bound, name string, n Nested) (text string, complete bool) {
-	return s.nested(m.InputSchema, name, n)
+	return s.nested(m, input, name, n)
 }
 
 // NestedOutput writes what a method gives, as NestedInput does what it takes.
 func (s *Connector) NestedOutput(m *connectors.Bound, name string, n Nested) (text string, complete bool) {
-	return s.nested(m.OutputSchema, name, n)
+	return s.nested(m, output, name, n)
 }
 
-func (s *Connector) nested(raw json.RawMessage, name string, n Nested) (text string, complete bool) {
+func (s *Connector) nested(m *connectors.Bound, at side, name string, n Nested) (text string, complete bool) {
 	complete = true
 	t := unknownType()
+	raw := m.InputSchema
+	if at == output {
+		raw = m.OutputSchema
+	}
+	// A type that contains itself is never declared apart, so its name need not be free.
+	c := converter{claim: func(name string) string { return name }, most: maxNested, deepest: n.Depth}
 	if doc, err := newDocument(raw, s.shared()); err == nil {
-		// A type that contains itself is never declared apart, so its name need not be free.
-		c := converter{doc: doc, claim: func(name string) string { return name }}
-		c.most, c.deepest = maxNested, n.Depth
+		c.doc = doc
 		t = c.root(doc.root, name)
 		complete = !c.full()
+	}
+	if at == output {
+		t, _ = s.learn(&c, m, t, name)
 	}
 	p := printer{nested: &n, root: name}
 	if n.Bare {

@@ -21,6 +21,8 @@ type sheet struct {
 type declaration struct {
 	name string
 	t    *typ
+	// results is how many a learnt type was observed in, 0 for a declared one.
+	results int
 }
 
 type source struct {
@@ -35,7 +37,7 @@ func newSheet(connector string, claim func(string) string) *sheet {
 // add declares a node of a document, whose names are bound.
 func (s *sheet) add(doc *document, raw []byte, name string) {
 	s.offer(doc)
-	s.roots = append(s.roots, declaration{name, s.convert(doc, raw, name)})
+	s.roots = append(s.roots, declaration{name: name, t: s.convert(doc, raw, name)})
 }
 
 func (s *sheet) convert(doc *document, raw []byte, name string) *typ {
@@ -122,12 +124,15 @@ func (s *sheet) print(v view, broken map[*typ]bool) (pg page, ok bool) {
 			return
 		}
 		pg.declared[name] = t
-		queue = append(queue, declaration{name, t})
+		queue = append(queue, declaration{name: name, t: t})
 	}
 	p := printer{detail: v.detail, level: v.level, most: v.limit * bytesPerToken, broken: broken, mention: mention}
 	p.folded = func(t *typ) bool { return t.declared || !v.shows(t.name) }
 	for i := 0; i < len(queue); i++ {
 		text := p.declaration(queue[i].name, queue[i].t)
+		if n := queue[i].results; n > 0 {
+			text = observed(n) + "\n" + text
+		}
 		pg.texts = append(pg.texts, text)
 		pg.cost += tokens.Count(text) + 1
 		if v.limit > 0 && pg.cost+s.hiddenCost(pg.hidden) > v.limit {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/internal/words"
+	"github.com/temporal-codemode/codemode/signals/learnt"
 )
 
 // Connector is the declared types of one connector. What they need is worked out when it is first used.
@@ -16,6 +17,7 @@ type Connector struct {
 	byName  map[string]*connectors.Bound
 	shared  func() *document
 	names   func() *names
+	results func(method string) *learnt.Shape // nil knows nothing
 }
 
 // Of reads a connector's methods as they are now.
@@ -80,9 +82,20 @@ func (s *Connector) sheet() *sheet {
 // declare puts both types of a method on a sheet.
 func (s *Connector) declare(sheet *sheet, m *connectors.Bound) {
 	for _, at := range []side{input, output} {
-		if doc, err := s.document(m, at); err == nil {
-			sheet.add(doc, doc.root, s.typeName(m, at))
-		}
+		s.declareSide(sheet, m, at)
+	}
+}
+
+func (s *Connector) declareSide(sheet *sheet, m *connectors.Bound, at side) {
+	doc, err := s.document(m, at)
+	if err != nil {
+		return
+	}
+	name := s.typeName(m, at)
+	sheet.add(doc, doc.root, name)
+	if at == output {
+		root := &sheet.roots[len(sheet.roots)-1]
+		root.t, root.results = s.learn(&converter{claim: sheet.claim}, m, root.t, name)
 	}
 }
 

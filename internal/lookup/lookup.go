@@ -17,6 +17,7 @@ import (
 	"github.com/temporal-codemode/codemode/internal/validate"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/learnt"
 )
 
 // SnippetReader reads the runtime's snippets; lists come without code.
@@ -31,6 +32,8 @@ type Lookups struct {
 	Catalogue  *catalogue.Catalogue
 	Snippets   SnippetReader
 	Hints      map[string]string
+	// Learnt tells what results of a connector's methods look like; nil knows nothing.
+	Learnt func(ctx context.Context, connector string) func(method string) *learnt.Shape
 }
 
 // runMethod finds the snippet that a program runs; it is no look-up of clients.
@@ -78,7 +81,7 @@ func (l Lookups) Answer(ctx context.Context, in signals.CatalogueInput) (any, er
 	case signals.CatalogueValue:
 		return l.checkValue(in), nil
 	}
-	if answer, ok := l.utcp(in); ok {
+	if answer, ok := l.utcp(ctx, in); ok {
 		return answer, nil
 	}
 	return nil, fmt.Errorf("this worker's catalogue does not answer %q: update the worker", in.Kind)
@@ -149,13 +152,21 @@ func (l Lookups) search(ctx context.Context, in signals.CatalogueInput) (any, er
 		catalogue.SearchOptions{Connector: in.Connector, Limit: in.Limit}), nil
 }
 
+// catalogue knows what is learnt of results.
+func (l Lookups) catalogue(ctx context.Context) *catalogue.Catalogue {
+	if l.Learnt == nil {
+		return l.Catalogue
+	}
+	return l.Catalogue.WithLearnt(func(connector string) func(string) *learnt.Shape { return l.Learnt(ctx, connector) })
+}
+
 func (l Lookups) describe(ctx context.Context, target string) (any, error) {
 	s, err := l.Snippets.Get(ctx, target, 0)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
-		return l.Catalogue.Describe(target), nil
+		return l.catalogue(ctx).Describe(target), nil
 	}
 	return l.Catalogue.With(catalogue.Snippet{Name: s.Name, Description: s.Description, Code: s.Code}).Describe(target),
 		nil

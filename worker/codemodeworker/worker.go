@@ -59,6 +59,9 @@ type Options struct {
 	RetryPolicy connectors.RetryPolicy
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
+	// NoLearning keeps the worker from learning what results look like, for models to see where a method declares no
+	// type; connectors.Policy has the same for some methods.
+	NoLearning bool
 	// Hints say in a few words what connectors are for, by name; models read them in the tool's description.
 	Hints map[string]string
 	// Preflight is what follows from mistakes that are found in a program before it runs; empty stops what would
@@ -95,7 +98,8 @@ type Worker struct {
 	// LabelsError says why IndexLabels could not be done.
 	LabelsError error
 	// Executor runs the passes.
-	Executor sandbox.Executor
+	Executor   sandbox.Executor
+	activities *activities.Activities
 }
 
 // New loads the connectors and makes a worker that is ready to start. A mistake in names or rules is an error; a
@@ -116,7 +120,8 @@ func New(ctx context.Context, c client.Client, o Options) (*Worker, error) {
 		SearchAttributes: registered.known.Status, LabelsError: registered.labelsError,
 	}
 	workflows.Register(w)
-	o.activities(set, registered.attributes).Register(w)
+	w.activities = o.activities(set, registered.attributes)
+	w.activities.Register(w)
 	return w, nil
 }
 
@@ -181,6 +186,7 @@ func (o *Options) activities(set *connectors.Set,
 		Connectors: set, Executor: o.Executor, Modules: o.Modules, DataConverter: o.DataConverter,
 		PassTimeout: o.PassTimeout, Limits: o.Limits,
 		SearchAttributes: attributes, Hints: o.Hints, RetryPolicy: o.RetryPolicy, OwnQueues: o.OwnQueues,
+		Runtime: o.Runtime, NoLearning: o.NoLearning,
 		LocalPass: localPass(*o), AuthenticatedApprovers: o.AuthenticatedApprovers, Attempts: o.attempts,
 		Preflight: o.Preflight,
 	})
@@ -209,6 +215,7 @@ func (w *Worker) Stop() {
 	for _, each := range w.all() {
 		each.Stop()
 	}
+	w.activities.Close()
 	_ = w.Connectors.Close()
 	if x, ok := w.Executor.(*child.Pool); ok {
 		_ = x.Close()

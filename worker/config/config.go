@@ -40,6 +40,8 @@ type Config struct {
 	Preflight signals.PreflightMode
 	// AuthenticatedApprovers lets only those count whom a door authenticated, where several people have to approve.
 	AuthenticatedApprovers bool
+	// NoLearning keeps the worker from learning what results look like.
+	NoLearning bool
 	// IndexLabels has the server index the labels of executions.
 	IndexLabels bool
 	// Encryption required means that the worker does not start without keys; where they are, the environment says.
@@ -107,6 +109,7 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 			c.AuthenticatedApprovers = choice(r, key, n, map[string]bool{"authenticated": true, "named": false})
 		},
 		"preflight":   func(key string, n *yaml.Node) { c.Preflight = choice(r, key, n, preflightModes) },
+		"learn":       func(key string, n *yaml.Node) { c.NoLearning = !r.bool(key, n) },
 		"indexLabels": func(key string, n *yaml.Node) { c.IndexLabels = r.bool(key, n) },
 		"sandbox":     func(key string, n *yaml.Node) { r.sandbox(key, n, c) },
 	})
@@ -148,6 +151,7 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		Hints:              map[string]string{},
 		EncryptionRequired: c.EncryptionRequired,
 		IndexLabels:        c.IndexLabels,
+		NoLearning:         c.NoLearning,
 
 		AuthenticatedApprovers: c.AuthenticatedApprovers,
 		Preflight:              c.Preflight,

@@ -148,6 +148,7 @@ var told = map[string]struct{ rule, class, approval, more string }{
 	"timeout":       {rule: "timeout: 7s", more: "timeout 7s"},
 	"maxConcurrent": {rule: "maxConcurrent: 7", more: "at most 7 at once"},
 	"ratePerSecond": {rule: "ratePerSecond: 0.5", more: "at most 0.5 a second"},
+	"learn":         {rule: "learn: false", more: "results are not learnt from"},
 	"hidden":        {rule: "hidden: true", more: "hidden"},
 	"rename":        {rule: "rename: fetched", more: "renamed from get"},
 }

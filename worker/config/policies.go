@@ -40,7 +40,9 @@ type Policy struct {
 	// Revert is the tool that undoes a call, by the rule.
 	Revert    string `json:"revert,omitempty"`
 	Reexecute bool   `json:"reexecute,omitempty"`
-	TimeoutMs int64  `json:"timeoutMs,omitempty"`
+	// NoLearning says that workers do not learn what results look like.
+	NoLearning bool  `json:"noLearning,omitempty"`
+	TimeoutMs  int64 `json:"timeoutMs,omitempty"`
 	// MaxConcurrent and RatePerSecond are shared by all methods under the rule.
 	MaxConcurrent int                  `json:"maxConcurrent,omitempty"`
 	RatePerSecond float64              `json:"ratePerSecond,omitempty"`
@@ -109,6 +111,7 @@ func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {
 		p.RenamedFrom = m.Original()
 	}
 	p.Preflight = string(m.Preflight)
+	p.NoLearning = m.NoLearning || c.NoLearning
 	if m.AskWhenUnknown {
 		p.Unknown = "ask"
 	}
@@ -158,6 +161,7 @@ func (p Policy) More() (list []string) {
 	say(p.Revert != "", "can be reverted by %s", p.Revert)
 	say(p.Revertable && p.Revert == "", "can be reverted")
 	say(p.Reexecute, "made again in each pass")
+	say(p.NoLearning, "results are not learnt from")
 	say(p.TimeoutMs > 0, "timeout %v", millis(p.TimeoutMs))
 	say(p.MaxConcurrent > 0, "at most %d at once", p.MaxConcurrent)
 	say(p.RatePerSecond > 0, "at most %v a second", p.RatePerSecond)

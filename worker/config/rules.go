@@ -69,6 +69,7 @@ func (r *reader) rule(e entry) connectors.Rule {
 			rule.AskWhenUnknown = choice(r, key, n, map[string]bool{"ask": true, "error": false})
 		},
 		"preflight": func(key string, n *yaml.Node) { rule.Preflight = choice(r, key, n, preflightModes) },
+		"learn":     func(key string, n *yaml.Node) { rule.NoLearning = !r.bool(key, n) },
 		"retry":     func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
 	})
 	r.checkReplay(found["replay"], rule)
