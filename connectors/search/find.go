@@ -10,15 +10,30 @@ import (
 type Hit struct {
 	Item
 	Score float32
-	// literal says that the query is the item's name.
-	literal bool
+	// Weak hits lack words of the query that are needed.
+	Weak bool
+	// Literal says that the query is the item's name.
+	Literal bool
+	// parts are what each word of the query adds to the score.
+	parts []float32
+}
+
+// Unmatched lists the words of a query, as they were typed, that no item has in any form.
+func Unmatched(text string, indexes []*Index) (list []string) {
+	q := newQuery(text)
+	for i, t := range q.tokens {
+		if !t.chatter && !slices.ContainsFunc(indexes, func(ix *Index) bool { return ix.knows(q, i) }) {
+			list = append(list, t.text)
+		}
+	}
+	return list
 }
 
 // Find gives the best hits of a query over several indexes, and how many there are. A connector, when named, is the
 // only one searched.
 //
 // When the query turns out to be a name, synonyms are not wanted; when nothing has all of it but each word is known,
-// items with some are better than none.
+// items with some are better than none. When nothing has any, weak hits are those with words spelled most alike.
 func Find(text string, indexes []*Index, connector string) (hits []Hit, total int) {
 	q := newQuery(text)
 	if len(q.tokens) == 0 {
@@ -26,10 +41,17 @@ func Find(text string, indexes []*Index, connector string) (hits []Hit, total in
 	}
 	hits, total = q.over(indexes, connector)
 	switch {
-	case slices.ContainsFunc(hits, func(h Hit) bool { return h.literal }):
+	case slices.ContainsFunc(hits, func(h Hit) bool { return h.Literal }):
 		q.literal = true
 	case total == 0 && q.allKnown(indexes):
 		q.lenient = true
+	case len(hits) == 0:
+		q.alike = true
+		hits, _ = q.over(indexes, connector)
+		for i := range hits {
+			hits[i].Weak = true
+		}
+		return hits, 0
 	default:
 		return hits, total
 	}
@@ -42,10 +64,61 @@ func (q query) over(indexes []*Index, connector string) (hits []Hit, total int) 
 		found, n := ix.search(q, indexes, connector)
 		hits, total = append(hits, found...), total+n
 	}
+	short := q.counted() <= shortQuery
 	slices.SortFunc(hits, func(a, b Hit) int {
+		if short && a.Weak != b.Weak {
+			if a.Weak {
+				return 1
+			}
+			return -1
+		}
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path))
 	})
+	if q.sentence() {
+		spread(hits)
+	}
 	return hits, total
+}
+
+// spreadOver is how many places are given out one by one.
+const spreadOver = 60
+
+// spread puts hits in an order in which those come earlier that have what the ones before them lack: a task often needs
+// several methods, each for some of its words.
+func spread(hits []Hit) {
+	if len(hits) == 0 {
+		return
+	}
+	left := make([]float32, len(hits[0].parts))
+	for i := range left {
+		left[i] = 1
+	}
+	for place := range min(len(hits), spreadOver) {
+		best, most := place, float32(-1)
+		for i, h := range hits[place:] {
+			if h.Score < most {
+				break
+			}
+			score, sum := float32(0), float32(0)
+			for n, part := range h.parts {
+				score += part * left[n]
+				sum += part
+			}
+			if score = h.Score * score / max(sum, 0.001); score > most {
+				best, most = place+i, score
+			}
+		}
+		chosen := hits[best]
+		copy(hits[place+1:best+1], hits[place:best])
+		hits[place] = chosen
+		top := float32(0.001)
+		for _, part := range chosen.parts {
+			top = max(top, part)
+		}
+		for n, part := range chosen.parts {
+			left[n] *= 1 - (1-tuned.told)*part/top
+		}
+	}
 }
 
 // allKnown says that each word of the query occurs somewhere.

@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/temporal-codemode/codemode/internal/words"
 )
@@ -13,6 +15,7 @@ type tally struct {
 	score   []float32
 	best    []float32 // of the word being counted
 	matched []uint8   // words
+	cover   []float32 // the weight of the words that matched
 	last    []uint8   // word that was counted last, plus one
 	touched []uint32
 	found   []candidate
@@ -20,20 +23,20 @@ type tally struct {
 
 func newTally(n int) *tally {
 	return &tally{score: make([]float32, n), best: make([]float32, n), matched: make([]uint8, n),
-		last: make([]uint8, n)}
+		cover: make([]float32, n), last: make([]uint8, n)}
 }
 
 func (t *tally) reset() {
 	for _, n := range t.touched {
-		t.score[n], t.best[n], t.matched[n], t.last[n] = 0, 0, 0, 0
+		t.score[n], t.best[n], t.cover[n], t.matched[n], t.last[n] = 0, 0, 0, 0, 0
 	}
 	t.touched = t.touched[:0]
 }
 
 // count adds the best of a word's alternatives to each item that has one.
-func (t *tally) count(word uint8, list []posting, factor float32, counts bool) {
-	for _, p := range list {
-		value := p.weight * factor
+func (t *tally) count(word uint8, r reach, weight float32, counts bool) {
+	for _, p := range r.list {
+		value := p.weight * r.factor
 		switch {
 		case t.last[p.item] != word:
 			if t.last[p.item] == 0 {
@@ -43,6 +46,7 @@ func (t *tally) count(word uint8, list []posting, factor float32, counts bool) {
 			if counts {
 				t.matched[p.item]++
 			}
+			t.cover[p.item] += weight
 			t.best[p.item] = value
 			t.score[p.item] += value
 		case value > t.best[p.item]:
@@ -58,14 +62,16 @@ const maxWords = 200
 // candidates are how many of the best are looked at closely.
 const candidates = 200
 
-// search gives the best items of one index; all are those that rarity counts over.
+// search gives the best items of one index; all are those that rarity counts over. Total counts those that have the
+// words that are needed.
 func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, total int) {
 	t := ix.scratch.Get().(*tally)
 	defer func() { t.reset(); ix.scratch.Put(t) }()
-	ix.count(q, t, all)
+	words := ix.resolve(q, all)
+	of := ix.count(q, words, t)
 	typed := ix.named(q)
-	found := ix.covered(q, t, typed, connector)
-	total = len(found)
+	found, total := ix.covered(q, t, of, typed, connector)
+	ix.befriend(q, found, all)
 	found = top(found, candidates)
 	for n, boost := range typed {
 		if ix.within(n, connector) {
@@ -74,50 +80,141 @@ func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, to
 		}
 	}
 	m := newMatch(q)
+	needed := uint8(q.needed())
 	for _, c := range found {
 		closeness, literal := ix.closeness(m, c.item)
-		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness, literal: literal})
+		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness, Literal: literal,
+			Weak: t.matched[c.item] < needed && typed[c.item] == 0, parts: q.parts(words, c.item)})
 	}
 	return hits, total
 }
 
-func (ix *Index) count(q query, t *tally, all []*Index) {
+// reach is a term that stands for a word of the query, as far as items have it.
+type reach struct {
+	list   []posting
+	factor float32
+}
+
+// resolve finds what stands for each word of the query.
+func (ix *Index) resolve(q query, all []*Index) [][]reach {
+	words := make([][]reach, len(q.tokens))
 	for i, word := range q.tokens {
-		factor := float32(1)
-		if word.optional {
-			factor = optionalFactor
-		}
+		factor := word.importance(len(q.tokens))
 		for _, a := range ix.alternatives(q, i) {
 			if list := ix.postings(a.term); list != nil {
-				t.count(uint8(i+1), list, factor*a.factor*rarityOf(a.term, all), !word.optional)
+				words[i] = append(words[i], reach{list, factor * a.factor * rarityOf(a.term, all)})
 			}
 		}
 	}
+	return words
 }
 
-// covered lists the items that have enough of the query's words, but for those
-// that were found by their names.
-func (ix *Index) covered(q query, t *tally, typed map[uint32]float32, connector string) []candidate {
-	needed, counted := uint8(q.needed()), float32(max(1, q.counted()))
-	t.found = t.found[:0]
-	for _, n := range t.touched {
-		if t.matched[n] >= needed && typed[n] == 0 && ix.within(n, connector) {
-			cover := float32(t.matched[n]) / counted
-			t.found = append(t.found, candidate{n, t.score[n] * (coverBase + (1-coverBase)*cover)})
+// importance is what a word counts, however rare it is.
+func (t token) importance(words int) float32 {
+	switch {
+	case t.optional:
+		return tuned.optional
+	case t.chatter:
+		return tuned.chatter
+	case unicode.IsDigit(rune(t.text[0])) && words > sentence:
+		return tuned.digits
+	}
+	return 1
+}
+
+// count adds up what each item has of the query, and gives what the whole query weighs.
+func (ix *Index) count(q query, words [][]reach, t *tally) (of float32) {
+	for i, word := range words {
+		weight := float32(0)
+		for _, r := range word {
+			weight = max(weight, r.factor)
+		}
+		of += weight
+		for _, r := range word {
+			t.count(uint8(i+1), r, weight, !q.tokens[i].optional)
 		}
 	}
-	return t.found
+	return of
+}
+
+// parts are what each word of a sentence adds to an item's score; nil for other queries.
+func (q query) parts(words [][]reach, item uint32) []float32 {
+	if !q.sentence() {
+		return nil
+	}
+	list := make([]float32, len(words))
+	for i, word := range words {
+		for _, r := range word {
+			at, found := slices.BinarySearchFunc(r.list, item,
+				func(p posting, n uint32) int { return cmp.Compare(p.item, n) })
+			if found {
+				list[i] = max(list[i], r.list[at].weight*r.factor)
+			}
+		}
+	}
+	return list
+}
+
+// covered lists the items that have words of the query, but for those that were found by their names, and counts those
+// that have enough of them.
+func (ix *Index) covered(q query, t *tally, of float32, typed map[uint32]float32, connector string) (
+	list []candidate, enough int,
+) {
+	needed := uint8(q.needed())
+	t.found = t.found[:0]
+	for _, n := range t.touched {
+		if typed[n] != 0 || !ix.within(n, connector) {
+			continue
+		}
+		if t.matched[n] >= needed {
+			enough++
+		}
+		cover := t.cover[n] / max(of, 0.001)
+		t.found = append(t.found, candidate{n, t.score[n] * (tuned.coverBase + (1-tuned.coverBase)*cover)})
+	}
+	return t.found, enough
+}
+
+// siblings are how many of a connector's best stand for it.
+const siblings = 3
+
+// befriend raises items by what their connector is about: what its own description has of the query, and how well its
+// best items fit.
+func (ix *Index) befriend(q query, found []candidate, all []*Index) {
+	if ix.connectors < 2 {
+		return
+	}
+	lent := make([]float32, ix.connectors)
+	best := make([][siblings]float32, ix.connectors)
+	for _, c := range found {
+		list := &best[ix.spaces[c.item]]
+		for i := range list {
+			if c.score > list[i] {
+				copy(list[i+1:], list[i:])
+				list[i] = c.score
+				break
+			}
+		}
+	}
+	for n, list := range best {
+		for _, score := range list {
+			lent[n] += tuned.sibling * score / siblings
+		}
+	}
+	for _, t := range q.tokens {
+		for _, p := range ix.about[t.stem] {
+			lent[p.item] += tuned.about * min(rarityOf(t.stem, all), rarity(len(ix.about[t.stem]), ix.connectors)+1)
+		}
+	}
+	for i, c := range found {
+		found[i].score += lent[ix.spaces[c.item]]
+	}
 }
 
 // knows tells whether all words of a query stand for something.
 func (ix *Index) knows(q query, i int) bool {
 	return slices.ContainsFunc(ix.alternatives(q, i), func(a alternative) bool { return ix.postings(a.term) != nil })
 }
-
-const (
-	coverBase      = 0.4
-	optionalFactor = 0.4
-)
 
 func rarityOf(term string, all []*Index) float32 {
 	n, items := 0, 0
@@ -195,21 +292,6 @@ func (ix *Index) named(q query) map[uint32]float32 {
 	return boosts
 }
 
-const (
-	// nameShare and summaryShare reward a name and a summary that say nothing
-	// but what was asked for, nameQuery and summaryQuery those that say all of it.
-	nameShare, summaryShare = 6, 6
-	nameQuery, summaryQuery = 1.5, 3
-	// typedWord rewards words of the name found as they were typed.
-	typedWord = 0.5
-	// firstWord rewards a summary that begins as the query does, with a verb mostly.
-	firstWord = 1
-	// synonymShare is what a synonym counts.
-	synonymShare = 0.7
-	// plainPart is what a word counts that most names have, when it was not asked for.
-	plainPart = 0.4
-)
-
 // plainParts of names are what a method without further words does.
 var plainParts = stems("get list read fetch retrieve return user authenticated")
 
@@ -218,13 +300,14 @@ var plainParts = stems("get list read fetch retrieve return user authenticated")
 func (ix *Index) closeness(m *match, n uint32) (score float32, literal bool) {
 	share, of, typed := ix.compare(m, ix.distinct[n][0])
 	literal = of == 1 && m.all()
-	score = nameShare*share*of + nameQuery*share + typedWord*typed
+	score = tuned.nameShare*share*of + tuned.nameQuery*share + tuned.typedWord*typed + tuned.nameSaid*of
 	summary := ix.distinct[n][1]
 	share, of, _ = ix.compare(m, summary)
 	if len(summary) > 0 && ix.table[summary[0]].stem == m.q.tokens[0].stem {
-		score += firstWord
+		score += tuned.firstWord
 	}
-	return score + summaryShare*share*of + summaryQuery*share, literal
+	score += tuned.summaryShare*share*of + tuned.summaryQuery*share
+	return score / (1 + tuned.closeDecay*float32(max(0, len(m.q.tokens)-4))), literal
 }
 
 // summaryLength is how much of a description's first sentence is compared.
@@ -250,7 +333,7 @@ func (ix *Index) compare(m *match, list []uint32) (share, of, typed float32) {
 			said++
 			all++
 		case w.plain && m.bareOK:
-			all += plainPart
+			all += tuned.plainPart
 		default:
 			all++
 		}
@@ -286,7 +369,7 @@ func (m *match) mark(w distinctTerm) (any bool) {
 			}
 			m.found[i], any = 1, true
 		case !m.q.literal && slices.Contains(t.synonyms, w.stem):
-			m.found[i], any = max(m.found[i], synonymShare), true
+			m.found[i], any = max(m.found[i], tuned.synonymShare), true
 		}
 	}
 	return any
@@ -307,7 +390,7 @@ func (m *match) share() float32 {
 	for i, found := range m.found {
 		weight := float32(1)
 		if m.q.tokens[i].optional {
-			weight = optionalFactor
+			weight = tuned.optional
 		}
 		sum += weight * found
 		of += weight
