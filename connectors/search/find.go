@@ -18,11 +18,15 @@ type Hit struct {
 	parts []float32
 }
 
-// Unmatched lists the words of a query, as they were typed, that no item has in any form.
+// Unmatched lists the words of a query, as they were typed, that no item has in any form. Beside others, verbs that
+// every catalogue has in other words do not count.
 func Unmatched(text string, indexes []*Index) (list []string) {
 	q := newQuery(text)
 	for i, t := range q.tokens {
-		if !t.chatter && !slices.ContainsFunc(indexes, func(ix *Index) bool { return ix.knows(q, i) }) {
+		if t.chatter || len(q.tokens) > 1 && Verbs[t.stem] {
+			continue
+		}
+		if !slices.ContainsFunc(indexes, func(ix *Index) bool { return ix.knows(q, i) }) {
 			list = append(list, t.text)
 		}
 	}
@@ -94,31 +98,33 @@ func spread(hits []Hit) {
 		left[i] = 1
 	}
 	for place := range min(len(hits), spreadOver) {
-		best, most := place, float32(-1)
-		for i, h := range hits[place:] {
-			if h.Score < most {
-				break
-			}
-			score, sum := float32(0), float32(0)
-			for n, part := range h.parts {
-				score += part * left[n]
-				sum += part
-			}
-			if score = h.Score * score / max(sum, 0.001); score > most {
-				best, most = place+i, score
-			}
-		}
-		chosen := hits[best]
-		copy(hits[place+1:best+1], hits[place:best])
+		next := place + nextOf(hits[place:], left)
+		chosen := hits[next]
+		copy(hits[place+1:next+1], hits[place:next])
 		hits[place] = chosen
-		top := float32(0.001)
-		for _, part := range chosen.parts {
-			top = max(top, part)
-		}
 		for n, part := range chosen.parts {
-			left[n] *= 1 - (1-tuned.told)*part/top
+			left[n] *= 1 - (1-tuned.told)*part/max(0.001, slices.Max(chosen.parts))
 		}
 	}
+}
+
+// nextOf is which hit has the most of what is left of each word; scores fall, so that few have to be looked at.
+func nextOf(hits []Hit, left []float32) (next int) {
+	most := float32(-1)
+	for i, h := range hits {
+		if h.Score < most {
+			break
+		}
+		var now, sum float32
+		for n, part := range h.parts {
+			now += part * left[n]
+			sum += part
+		}
+		if score := h.Score * now / max(sum, 0.001); score > most {
+			next, most = i, score
+		}
+	}
+	return next
 }
 
 // allKnown says that each word of the query occurs somewhere.

@@ -58,8 +58,8 @@ func newQuery(text string) query {
 	return q
 }
 
-// A query of at most shortQuery words finds what has all of them, one of more than sentence words is a task in words
-// and finds what has any.
+// A query of at most shortQuery words finds what has all of them, a longer one what has any. One of more than sentence
+// words is a task put into words, some of which only ask for help.
 const shortQuery, sentence = 2, 4
 
 func (q query) sentence() bool { return q.counted() > sentence }
@@ -109,14 +109,10 @@ func (q query) counted() (n int) {
 
 // needed is how many of a query's words an item must have.
 func (q query) needed() int {
-	n := q.counted()
-	switch {
-	case q.lenient, q.sentence():
-		return min(n, 1)
-	case n <= shortQuery:
+	if n := q.counted(); !q.lenient && n <= shortQuery {
 		return n
 	}
-	return shortQuery
+	return 1
 }
 
 // alternative is a term that stands for a word of the query, at a discount.

@@ -67,11 +67,11 @@ const candidates = 200
 func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, total int) {
 	t := ix.scratch.Get().(*tally)
 	defer func() { t.reset(); ix.scratch.Put(t) }()
-	words := ix.resolve(q, all)
-	of := ix.count(q, words, t)
+	reaches := ix.resolve(q, all)
+	of := ix.count(q, reaches, t)
 	typed := ix.named(q)
 	found, total := ix.covered(q, t, of, typed, connector)
-	ix.befriend(q, found, all)
+	ix.lend(q, found, all)
 	found = top(found, candidates)
 	for n, boost := range typed {
 		if ix.within(n, connector) {
@@ -84,7 +84,7 @@ func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, to
 	for _, c := range found {
 		closeness, literal := ix.closeness(m, c.item)
 		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness, Literal: literal,
-			Weak: t.matched[c.item] < needed && typed[c.item] == 0, parts: q.parts(words, c.item)})
+			Weak: t.matched[c.item] < needed && typed[c.item] == 0, parts: q.parts(reaches, c.item)})
 	}
 	return hits, total
 }
@@ -97,16 +97,16 @@ type reach struct {
 
 // resolve finds what stands for each word of the query.
 func (ix *Index) resolve(q query, all []*Index) [][]reach {
-	words := make([][]reach, len(q.tokens))
+	reaches := make([][]reach, len(q.tokens))
 	for i, word := range q.tokens {
 		factor := word.importance(len(q.tokens))
 		for _, a := range ix.alternatives(q, i) {
 			if list := ix.postings(a.term); list != nil {
-				words[i] = append(words[i], reach{list, factor * a.factor * rarityOf(a.term, all)})
+				reaches[i] = append(reaches[i], reach{list, factor * a.factor * rarityOf(a.term, all)})
 			}
 		}
 	}
-	return words
+	return reaches
 }
 
 // importance is what a word counts, however rare it is.
@@ -123,8 +123,8 @@ func (t token) importance(words int) float32 {
 }
 
 // count adds up what each item has of the query, and gives what the whole query weighs.
-func (ix *Index) count(q query, words [][]reach, t *tally) (of float32) {
-	for i, word := range words {
+func (ix *Index) count(q query, reaches [][]reach, t *tally) (of float32) {
+	for i, word := range reaches {
 		weight := float32(0)
 		for _, r := range word {
 			weight = max(weight, r.factor)
@@ -138,12 +138,12 @@ func (ix *Index) count(q query, words [][]reach, t *tally) (of float32) {
 }
 
 // parts are what each word of a sentence adds to an item's score; nil for other queries.
-func (q query) parts(words [][]reach, item uint32) []float32 {
+func (q query) parts(reaches [][]reach, item uint32) []float32 {
 	if !q.sentence() {
 		return nil
 	}
-	list := make([]float32, len(words))
-	for i, word := range words {
+	list := make([]float32, len(reaches))
+	for i, word := range reaches {
 		for _, r := range word {
 			at, found := slices.BinarySearchFunc(r.list, item,
 				func(p posting, n uint32) int { return cmp.Compare(p.item, n) })
@@ -178,25 +178,14 @@ func (ix *Index) covered(q query, t *tally, of float32, typed map[uint32]float32
 // siblings are how many of a connector's best stand for it.
 const siblings = 3
 
-// befriend raises items by what their connector is about: what its own description has of the query, and how well its
-// best items fit.
-func (ix *Index) befriend(q query, found []candidate, all []*Index) {
+// lend raises items by what their connector is about: how well its best items fit, and what its own description has of
+// the query.
+func (ix *Index) lend(q query, found []candidate, all []*Index) {
 	if ix.connectors < 2 {
 		return
 	}
 	lent := make([]float32, ix.connectors)
-	best := make([][siblings]float32, ix.connectors)
-	for _, c := range found {
-		list := &best[ix.spaces[c.item]]
-		for i := range list {
-			if c.score > list[i] {
-				copy(list[i+1:], list[i:])
-				list[i] = c.score
-				break
-			}
-		}
-	}
-	for n, list := range best {
+	for n, list := range ix.bestOf(found) {
 		for _, score := range list {
 			lent[n] += tuned.sibling * score / siblings
 		}
@@ -209,6 +198,22 @@ func (ix *Index) befriend(q query, found []candidate, all []*Index) {
 	for i, c := range found {
 		found[i].score += lent[ix.spaces[c.item]]
 	}
+}
+
+// bestOf are the highest scores in each connector.
+func (ix *Index) bestOf(found []candidate) [][siblings]float32 {
+	best := make([][siblings]float32, ix.connectors)
+	for _, c := range found {
+		list := &best[ix.spaces[c.item]]
+		for i := range list {
+			if c.score > list[i] {
+				copy(list[i+1:], list[i:])
+				list[i] = c.score
+				break
+			}
+		}
+	}
+	return best
 }
 
 // knows tells whether all words of a query stand for something.
@@ -328,9 +333,10 @@ func (ix *Index) compare(m *match, list []uint32) (share, of, typed float32) {
 	m.typed = 0
 	var said, all float32
 	for _, n := range list {
-		switch w := ix.table[n]; {
-		case m.mark(w):
-			said++
+		w := ix.table[n]
+		switch told := m.mark(w); {
+		case told > 0:
+			said += told
 			all++
 		case w.plain && m.bareOK:
 			all += tuned.plainPart
@@ -346,33 +352,45 @@ func (ix *Index) compare(m *match, list []uint32) (share, of, typed float32) {
 
 // match is how far each word of a query was found.
 type match struct {
-	q      query
-	found  []float32
-	typed  float32
-	bareOK bool
+	q                 query
+	found, importance []float32
+	typed             float32
+	bareOK            bool
 }
 
 // newMatch takes one word in the singular for any method about the thing, and
 // other queries without a verb for those that read.
 func newMatch(q query) *match {
 	one := len(q.tokens) == 1 && singular(q.tokens[0].text) == q.tokens[0].text
-	return &match{q: q, found: make([]float32, len(q.tokens)), bareOK: !one}
+	m := &match{q: q, found: make([]float32, len(q.tokens)), bareOK: !one}
+	for _, t := range q.tokens {
+		m.importance = append(m.importance, t.importance(len(q.tokens)))
+	}
+	return m
 }
 
-// mark notes the words of the query that another word stands for.
-func (m *match) mark(w distinctTerm) (any bool) {
+// mark notes the words of the query that another word stands for, and gives how much they tell.
+func (m *match) mark(w distinctTerm) (told float32) {
 	for i, t := range m.q.tokens {
 		switch {
 		case t.stem == w.stem:
 			if t.text == w.text && m.found[i] < 1 {
 				m.typed++
 			}
-			m.found[i], any = 1, true
+			m.found[i], told = 1, max(told, m.tells(i))
 		case !m.q.literal && slices.Contains(t.synonyms, w.stem):
-			m.found[i], any = max(m.found[i], tuned.synonymShare), true
+			m.found[i], told = max(m.found[i], tuned.synonymShare), max(told, m.tells(i))
 		}
 	}
-	return any
+	return told
+}
+
+// tells is how much a word of the query says of a name that has it; an optional one is as much a part of that as others.
+func (m *match) tells(i int) float32 {
+	if m.q.tokens[i].optional {
+		return 1
+	}
+	return m.importance[i]
 }
 
 // all tells whether each word that counts was found itself.
@@ -388,12 +406,8 @@ func (m *match) all() bool {
 func (m *match) share() float32 {
 	var sum, of float32
 	for i, found := range m.found {
-		weight := float32(1)
-		if m.q.tokens[i].optional {
-			weight = tuned.optional
-		}
-		sum += weight * found
-		of += weight
+		sum += m.importance[i] * found
+		of += m.importance[i]
 	}
 	return sum / of
 }
