@@ -95,7 +95,11 @@ func (l *look) all(connector string, methods []*connectors.Bound) {
 // order, then in the others. Where the query is a name there is nothing to add to it.
 func (c *Catalogue) fill(l *look, hits []search.Hit, connector string) {
 	var spaces []string
+	isName := slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Literal })
 	for _, h := range hits {
+		if isName && h.Weak {
+			continue
+		}
 		if !l.name(h.Connector, h.Name, h.Path) {
 			break
 		}
@@ -103,7 +107,7 @@ func (c *Catalogue) fill(l *look, hits []search.Hit, connector string) {
 			spaces = append(spaces, h.Connector)
 		}
 	}
-	if slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Literal }) {
+	if isName {
 		return
 	}
 	for _, space := range append(spaces, c.order...) {

@@ -96,10 +96,11 @@ func typeSketch(schema []byte, depth int, room *int) string {
 	case "integer":
 		return "number"
 	case "array":
-		if element := typeSketch(rawjson.Member(schema, "items"), 0, room); !strings.Contains(element, " ") {
-			return element + "[]"
+		element := typeSketch(rawjson.Member(schema, "items"), 0, room)
+		if strings.Contains(element, " ") {
+			element = "(" + element + ")"
 		}
-		return "string[]"
+		return element + "[]"
 	case "object":
 		if depth > 0 && rawjson.IsObject(rawjson.Member(schema, "properties")) {
 			return members(schema, depth, room)

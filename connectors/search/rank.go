@@ -83,7 +83,7 @@ func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, to
 	needed := uint8(q.needed())
 	for _, c := range found {
 		closeness, literal := ix.closeness(m, c.item)
-		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness, Literal: literal,
+		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness, Literal: literal || typed[c.item] >= exactBoost,
 			Weak: t.matched[c.item] < needed && typed[c.item] == 0, parts: q.parts(reaches, c.item)})
 	}
 	return hits, total
