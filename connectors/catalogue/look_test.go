@@ -31,7 +31,8 @@ func TestAnAnswerFitsItsBudget(t *testing.T) {
 		"long": catalogueOf(t, connectors.New("c", "", method(long+"a", long, connectors.Read),
 			method(long+"b", strings.Repeat("long ", 500), connectors.Read))),
 	} {
-		queries := append(madeQueries(40), "long", "list", "qqqq", "pull request review", strings.Repeat("zq xw yk ", 60),
+		queries := append(madeQueries(40), "long", "list", "qqqq", "pull request review",
+			strings.Repeat("zq xw yk ", 60),
 			"how do I list all open pull requests of my repository and then charge the customer who wrote them")
 		for _, q := range queries {
 			assert.LessOrEqual(t, cost(t, c.Search(q, SearchOptions{})), lookBudget, "%s: %s", name, q)
@@ -92,9 +93,11 @@ func TestSketch(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":["string","null"]},"c-d":{"type":"boolean"}},
 			"required":["c-d"]}`: `c.m({ "c-d": boolean, a?: number, b?: any })`,
 		`{"type":"object","properties":{"a":{"enum":["x","y"]},"b":{"type":"array","items":{"type":"number"}},
-			"c":{"type":"array","items":{"enum":["x","y"]}}}}`: `c.m({ a?: "x" | "y", b?: number[], c?: ("x" | "y")[] })`,
+			"c":{"type":"array",
+				"items":{"enum":["x","y"]}}}}`: `c.m({ a?: "x" | "y", b?: number[], c?: ("x" | "y")[] })`,
 		`{"type":"object","properties":{"body":{"type":"object","properties":{"title":{"type":"string"},
-			"at":{"type":"object","properties":{"x":{}}}},"required":["title"]}},"required":["body"]}`: `c.m({ body: { title: string, at?: object } })`,
+			"at":{"type":"object","properties":{"x":{}}}},
+				"required":["title"]}},"required":["body"]}`: `c.m({ body: { title: string, at?: object } })`,
 	} {
 		m := method("m", "", connectors.Read)
 		if schema != "" {
@@ -132,7 +135,8 @@ func TestToolsOfMCPServers(t *testing.T) {
 		if methods[space] == nil {
 			names = append(names, space)
 		}
-		methods[space] = append(methods[space], takes(method(name, e.Description, connectors.Write), string(e.InputSchema)))
+		m := method(name, e.Description, connectors.Write)
+		methods[space] = append(methods[space], takes(m, string(e.InputSchema)))
 	}
 	var cs []connectors.Connector
 	for _, name := range names {

@@ -42,7 +42,7 @@ func TestRules(t *testing.T) {
 	}, about)
 	for _, row := range []struct{ rule, query, first string }{
 		{"a sentence finds what has one of its words",
-			"Hello, could you please help me to get this letter of my grandmother translated into Danish?", "translate_text"},
+			"Hello, could you please help me to get this letter of Grandma translated into Danish?", "translate_text"},
 		{"words that ask for help tell little",
 			"please provide me with the information what the forecast says about Rome", "daily"},
 		{"descriptions of parameters count", "overdraft", "configure"},

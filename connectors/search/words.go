@@ -3,19 +3,21 @@ package search
 import "strings"
 
 // stopWords are in every description and tell methods apart nowhere.
-var stopWords = set(`a about all also am an and any are as at be been being by can could did do does for from had has have
-	having he her his how i if in into is it its just me my no not of off on or our out over please she should so some such than that the
-	their them then there these they this those to too up us via want was we were what when where which who will with
-	would you your need needs`)
+var stopWords = set(`a about all also am an and any are as at be been being by can could did do does for from had has
+	have having he her his how i if in into is it its just me my no not of off on or our out over please
+	she should so some such than that the their them then there these they this those to too up us via
+	want was we were what when where which who will with would you your need needs`)
 
 // chatter are words by which people ask for help, whatever they want. In a sentence they help to rank at most.
-var chatter = set(`help helps helping please thank thanks hi hello hey yes okay ok sure kindly like love looking look interested interest
-	curious wondering wonder know tell give gives provide provides providing share suggest
-	information info detail details specific particular various able possible way ways thing things something anything
-	someone somebody going planning plan trying try let lets got make makes sure really very well also currently current recently
-	today now just much many more most best good great some exactly precise assist assistance request requesting require requires
-	required using use used user users api tool tools plugin app based different new latest one two three first second next then finally
-	concerned concern question questions understand want wants wish hoping hope guide step steps etc via whether ensure`)
+var chatter = set(`help helps helping please thank thanks hi hello hey yes okay ok sure kindly like love looking look
+	interested interest curious wondering wonder know tell give gives provide provides providing share
+	suggest information info detail details specific particular various able possible way ways thing
+	things something anything someone somebody going planning plan trying try let lets got make makes
+	sure really very well also currently current recently today now just much many more most best good
+	great some exactly precise assist assistance request requesting require requires required using use
+	used user users api tool tools plugin app based different new latest one two three first second next
+	then finally concerned concern question questions understand want wants wish hoping hope guide step
+	steps etc via whether ensure`)
 
 // selfWords are stop words for which APIs have other ones.
 var selfWords = set("i me mine my myself")

@@ -96,8 +96,8 @@ func benchSearch(_ context.Context, args []string, out io.Writer) error {
 		return json.NewEncoder(out).Encode(set.score(ours))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\tshown\tlooks\ttokens\t\n", len(set.Queries),
-		len(set.Catalog))
+	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\tshown\tlooks\ttokens\t\n",
+		len(set.Queries), len(set.Catalog))
 	for _, row := range []struct {
 		name   string
 		search func(string) searchAnswer
