@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +23,9 @@ type found struct {
 		Kind             string `json:"kind"`
 	} `json:"results"`
 	Total int `json:"total"`
+	// More are names by connector, Unmatched words of the query that no method has.
+	More      map[string][]string `json:"more"`
+	Unmatched []string            `json:"unmatched"`
 }
 
 type described struct {
@@ -78,7 +83,12 @@ func (c *cli) ask(ctx context.Context, question func(*connection) (json.RawMessa
 func showFound(p *page, list found) {
 	if len(list.Results) == 0 {
 		p.styled(dim, "nothing found\n")
-		return
+	}
+	if len(list.Unmatched) > 0 {
+		p.styled(dim, "no method has: %s\n", strings.Join(list.Unmatched, ", "))
+	}
+	if len(list.Results) == 0 {
+		showNearest(p, list.More)
 	}
 	for _, r := range list.Results {
 		p.styled(bold, "%s", r.Path)
@@ -92,6 +102,16 @@ func showFound(p *page, list found) {
 	}
 	if more := list.Total - len(list.Results); more > 0 {
 		p.styled(dim, "%d more\n", more)
+	}
+}
+
+// nearestShown is how many names of a connector are shown where nothing was found.
+const nearestShown = 5
+
+func showNearest(p *page, more map[string][]string) {
+	for _, connector := range slices.Sorted(maps.Keys(more)) {
+		list := more[connector]
+		p.styled(dim, "%s has %s\n", connector, strings.Join(list[:min(len(list), nearestShown)], ", "))
 	}
 }
 

@@ -37,7 +37,7 @@ func New(set *connectors.Set) *Catalogue {
 	for _, name := range c.order {
 		c.spaces[name] = types.Of(set, name)
 	}
-	c.index = sync.OnceValue(func() *search.Index { return search.New(c.methodItems()) })
+	c.index = sync.OnceValue(func() *search.Index { return search.New(c.methodItems(), c.abouts()) })
 	return c
 }
 
@@ -46,7 +46,7 @@ func New(set *connectors.Set) *Catalogue {
 func (c *Catalogue) With(snippets ...Snippet) *Catalogue {
 	other := *c
 	other.snippets = slices.Clone(snippets)
-	other.saved = sync.OnceValue(func() *search.Index { return search.New(other.snippetItems()) })
+	other.saved = sync.OnceValue(func() *search.Index { return search.New(other.snippetItems(), nil) })
 	return &other
 }
 

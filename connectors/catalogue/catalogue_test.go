@@ -168,11 +168,12 @@ func TestOverviewOfALargeConnector(t *testing.T) {
 
 func TestSearchFiltersAndLimits(t *testing.T) {
 	c := New(madeSet(t, 2000))
-	all := c.Search("invoice", SearchOptions{})
+	all := c.Search("invoice", SearchOptions{Limit: MaxResults})
 	assert.Len(t, all.Results, MaxResults)
 	assert.True(t, all.Truncated)
 	few := c.Search("invoice", SearchOptions{Limit: 3})
 	assert.Equal(t, all.Results[:3], few.Results)
+	assert.Equal(t, all.Results[0].Path, c.Search("invoice", SearchOptions{}).Results[0].Path)
 	assert.Equal(t, all.Total, few.Total)
 	assert.Len(t, c.Search("invoice", SearchOptions{Limit: 1000}).Results, MaxResults)
 	one := c.Search("invoice", SearchOptions{Connector: "service7"})
@@ -182,7 +183,7 @@ func TestSearchFiltersAndLimits(t *testing.T) {
 	}
 	assert.Equal(t, len(one.Results) < one.Total, one.Truncated)
 	assert.Zero(t, c.Search("invoice", SearchOptions{Connector: "nope"}).Total)
-	assert.Equal(t, all, c.Search("invoice", SearchOptions{}), "order is stable")
+	assert.Equal(t, all, c.Search("invoice", SearchOptions{Limit: MaxResults}), "order is stable")
 }
 
 func TestSearchUnderstandsWords(t *testing.T) {

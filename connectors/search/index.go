@@ -40,7 +40,12 @@ type Index struct {
 	// distinct are the ids, in table, of the different terms of each item's name and of its summary.
 	distinct [][2][]uint32
 	table    []distinctTerm
-	scratch  sync.Pool
+	// spaces are the connectors of the items, about the connectors whose own descriptions have a term.
+	spaces []uint32
+	about  map[string][]posting
+	// connectors are how many there are.
+	connectors int
+	scratch    sync.Pool
 }
 
 // distinctTerm is a word of a name or summary.
@@ -60,25 +65,6 @@ type nameEntry struct {
 	item   uint32
 }
 
-// The weight of a term is BM25's over several fields: occurrences are added up
-// by field, each divided by how long the field is, and then saturate.
-const (
-	saturation = 1.2
-	// nameLength and textLength are typical numbers of terms. They are fixed,
-	// so that scores do not depend on what else is in the catalogue.
-	nameLength, textLength = 4, 14
-	nameNorm, textNorm     = 0.4, 0.5
-
-	nameWeight      = 3.0
-	pairWeight      = 1.5
-	tagWeight       = 2.0
-	connectorWeight = 1.0
-	leadWeight      = 1.6
-	textWeight      = 0.6
-	parameterWeight = 0.6
-	valueWeight     = 0.3
-)
-
 // leadTerms begin a description, maxTerms end what is read of it.
 const leadTerms, maxTerms = 24, 160
 
@@ -94,7 +80,8 @@ type indexer struct {
 	table     map[string]uint32
 }
 
-func New(items []Item) *Index {
+// New makes an index of items; about says what a connector is for, by its name, where that is known.
+func New(items []Item, about map[string]string) *Index {
 	b := &indexer{
 		index: &Index{items: items, ids: map[string]uint32{}, distinct: make([][2][]uint32, len(items))},
 		stems: map[string]string{}, weights: map[string]float32{}, descriptionTerms: map[string]int{},
@@ -107,6 +94,7 @@ func New(items []Item) *Index {
 	for n, it := range items {
 		b.add(uint32(n), it)
 	}
+	b.describe(about)
 	return b.finish()
 }
 
@@ -120,13 +108,14 @@ func (b *indexer) add(n uint32, it Item) {
 	}
 	b.index.distinct[n] = [2][]uint32{b.distinctTerms(name), b.distinctTerms(summary(it.Description))}
 	for _, tag := range it.Tags {
-		b.field(b.terms(tag, true), tagWeight)
+		b.field(b.terms(tag, true), tuned.tag)
 	}
-	b.field(b.terms(it.Connector, true), connectorWeight)
+	b.field(b.terms(it.Connector, true), tuned.connector)
 	b.text(it.Description)
-	names, values := parameters(it.Parameters)
-	b.field(b.terms(strings.Join(names, " "), false), parameterWeight)
-	b.field(b.terms(strings.Join(values, " "), false), valueWeight)
+	names, values, notes := parameters(it.Parameters)
+	b.field(b.terms(strings.Join(names, " "), false), tuned.parameter)
+	b.field(b.terms(strings.Join(values, " "), false), tuned.value)
+	b.notes(b.terms(cutText(strings.Join(notes, " ")), false))
 	for term, weight := range b.weights {
 		id, known := b.index.ids[term]
 		if !known {
@@ -134,7 +123,7 @@ func (b *indexer) add(n uint32, it Item) {
 			b.index.ids[strings.Clone(term)] = id
 			b.postings = append(b.postings, nil)
 		}
-		b.postings[id] = append(b.postings[id], posting{n, weight / (weight + saturation)})
+		b.postings[id] = append(b.postings[id], posting{n, weight / (weight + tuned.saturation)})
 	}
 	for _, name := range []string{it.Name, it.Path} {
 		b.index.names = append(b.index.names, nameEntry{words.Fold(name), n})
@@ -151,22 +140,22 @@ func (b *indexer) name(name string) {
 			parts = append(parts, b.splitCompound(part)...)
 		}
 	}
-	norm := 1 - nameNorm + nameNorm*float32(len(parts))/nameLength
+	norm := 1 - tuned.nameNorm + tuned.nameNorm*float32(len(parts))/tuned.nameLength
 	for i, part := range parts {
-		b.weights[b.stem(part)] += nameWeight / norm
+		b.weights[b.stem(part)] += tuned.name / norm
 		if i > 0 {
-			b.weights[b.stem(parts[i-1]+part)] += pairWeight / norm
+			b.weights[b.stem(parts[i-1]+part)] += tuned.pair / norm
 		}
 	}
 	for _, part := range parts {
 		if rest, undoes := strings.CutPrefix(part, "un"); undoes && len(rest) >= 4 && !stopWords[part] {
-			b.weights[b.stem(rest)] += pairWeight / norm
-			b.weights["remov"] += pairWeight / norm
+			b.weights[b.stem(rest)] += tuned.pair / norm
+			b.weights["remov"] += tuned.pair / norm
 		}
 	}
 	for _, w := range list {
 		if len(w.Parts) > 2 {
-			b.weights[b.stem(w.whole)] += pairWeight / norm
+			b.weights[b.stem(w.whole)] += tuned.pair / norm
 		}
 	}
 }
@@ -252,13 +241,44 @@ func (b *indexer) field(list []string, weight float32) {
 func (b *indexer) text(description string) {
 	list := b.terms(cutText(words.Plain(description)), false)
 	list = list[:min(len(list), maxTerms)]
-	norm := 1 - textNorm + textNorm*float32(len(list))/textLength
+	norm := 1 - tuned.textNorm + tuned.textNorm*float32(len(list))/tuned.textLength
 	for i, term := range list {
 		if i < leadTerms {
-			b.weights[term] += leadWeight / norm
+			b.weights[term] += tuned.lead / norm
 		} else {
-			b.weights[term] += textWeight / norm
+			b.weights[term] += tuned.text / norm
 		}
+	}
+}
+
+// describe notes to which connector each item belongs, and what that one says of itself.
+func (b *indexer) describe(about map[string]string) {
+	ix := b.index
+	ix.about, ix.spaces = map[string][]posting{}, make([]uint32, len(ix.items))
+	numbers := map[string]uint32{}
+	for i, it := range ix.items {
+		n, known := numbers[it.Connector]
+		if !known {
+			n = uint32(len(numbers))
+			numbers[it.Connector] = n
+			seen := map[string]bool{}
+			for _, term := range b.terms(cutText(it.Connector+" "+words.Plain(about[it.Connector])), false) {
+				if !seen[term] {
+					seen[term] = true
+					ix.about[term] = append(ix.about[term], posting{n, 1})
+				}
+			}
+		}
+		ix.spaces[i] = n
+	}
+	ix.connectors = len(numbers)
+}
+
+// notes indexes the descriptions of parameters, by the same rule of length.
+func (b *indexer) notes(list []string) {
+	norm := 1 - tuned.textNorm + tuned.textNorm*float32(len(list))/tuned.textLength
+	for _, term := range list {
+		b.weights[term] += tuned.note / norm
 	}
 }
 
@@ -331,9 +351,9 @@ func rarity(n, all int) float32 {
 // parameters are the names that a call's argument may have and the values they
 // are limited to, and those one level below, which is where the body of an
 // OpenAPI operation keeps its own.
-func parameters(raw json.RawMessage) (names, values []string) {
+func parameters(raw json.RawMessage) (names, values, notes []string) {
 	if len(raw) == 0 || !json.Valid(raw) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var read func(raw []byte, depth int)
 	read = func(raw []byte, depth int) {
@@ -342,6 +362,10 @@ func parameters(raw json.RawMessage) (names, values []string) {
 				return
 			}
 			names = append(names, p.Key)
+			if note := rawjson.Member(p.Value, "description"); rawjson.IsText(note) {
+				text := rawjson.Text(note)
+				notes = append(notes, text[:min(len(text), noteLength)])
+			}
 			if list := rawjson.Texts(rawjson.Member(p.Value, "enum")); len(list) <= maxValues {
 				values = append(values, list...)
 			}
@@ -351,8 +375,11 @@ func parameters(raw json.RawMessage) (names, values []string) {
 		}
 	}
 	read(bytes.TrimSpace(raw), 2)
-	return names, values
+	return names, values, notes
 }
 
 // maxParameters and maxValues bound what is read of a schema.
 const maxParameters, maxValues = 60, 8
+
+// noteLength, in bytes, is what is read of a parameter's description.
+const noteLength = 160

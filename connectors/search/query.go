@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,8 @@ type query struct {
 	asName bool
 	// literal queries take no synonyms, lenient ones any item that has a word.
 	literal, lenient bool
+	// alike queries take words that are merely spelled alike.
+	alike bool
 }
 
 // token is a word of a query.
@@ -25,6 +28,8 @@ type token struct {
 	synonyms   []string
 	// optional words help to rank, but need not be found.
 	optional bool
+	// chatter is a word of a sentence that asks for help and does not say with what.
+	chatter bool
 	// joined are terms that stand for this word and others beside it.
 	joined []string
 }
@@ -38,6 +43,13 @@ func newQuery(text string) query {
 		q.tokens = tokensOf(text, false)
 	}
 	q.tokens = q.tokens[:min(len(q.tokens), maxWords)]
+	if q.sentence() {
+		for i, t := range q.tokens {
+			if chatter[t.text] {
+				q.tokens[i].chatter = true
+			}
+		}
+	}
 	for i := 1; i < len(q.tokens); i++ {
 		pair := Stem(q.tokens[i-1].text + q.tokens[i].text)
 		q.tokens[i-1].joined = append(q.tokens[i-1].joined, pair)
@@ -45,6 +57,12 @@ func newQuery(text string) query {
 	}
 	return q
 }
+
+// A query of at most shortQuery words finds what has all of them, a longer one what has any. One of more than sentence
+// words is a task put into words, some of which only ask for help.
+const shortQuery, sentence = 2, 4
+
+func (q query) sentence() bool { return q.counted() > sentence }
 
 // maxQuery is in bytes; a model sometimes pastes its whole task.
 const maxQuery = 500
@@ -89,17 +107,12 @@ func (q query) counted() (n int) {
 	return n
 }
 
-// needed is how many of a query's words an item must have: all of one or two,
-// as in the reference, and fewer of a sentence.
+// needed is how many of a query's words an item must have.
 func (q query) needed() int {
-	n := q.counted()
-	switch {
-	case q.lenient:
-		return min(n, 1)
-	case n <= 2:
+	if n := q.counted(); !q.lenient && n <= shortQuery {
 		return n
 	}
-	return max(2, (n*4+9)/10)
+	return 1
 }
 
 // alternative is a term that stands for a word of the query, at a discount.
@@ -109,33 +122,36 @@ type alternative struct {
 }
 
 const (
-	joinedFactor  = 0.6
-	synonymFactor = 0.4
-	prefixFactor  = 0.6
-	typoFactor    = 0.5
-
-	// maxExpansions bounds the terms that a prefix may stand for.
+	// maxExpansions bounds the terms that a prefix may stand for, maxKin those of the same family as a word.
 	maxExpansions = 24
+	maxKin        = 8
 	leastPrefix   = 3
 	leastTypo     = 5
+	leastKin      = 5
 )
 
 // alternatives lists the terms for a word: itself and synonyms, or, for a word
 // that does not occur, those that it begins, or else those it may be a slip for.
 func (ix *Index) alternatives(q query, i int) []alternative {
 	t := q.tokens[i]
+	if q.alike {
+		return ix.alike(t.text)
+	}
 	list := []alternative{{t.stem, 1}}
 	for _, joined := range t.joined {
-		list = append(list, alternative{joined, joinedFactor})
+		list = append(list, alternative{joined, tuned.joined})
 	}
 	if _, known := ix.ids[t.stem]; q.literal || known && len(q.tokens) == 1 {
 		t.synonyms = nil // one word that is known is meant as it is
 	}
 	for _, s := range t.synonyms {
-		list = append(list, alternative{s, synonymFactor})
+		list = append(list, alternative{s, tuned.synonym})
+	}
+	if !q.literal && len(q.tokens) > 1 {
+		list = append(list, ix.kin(t.stem)...)
 	}
 	if slices.ContainsFunc(list,
-		func(a alternative) bool { _, ok := ix.ids[a.term]; return ok && a.factor != joinedFactor }) {
+		func(a alternative) bool { _, ok := ix.ids[a.term]; return ok && a.factor != tuned.joined }) {
 		return list
 	}
 	least := leastPrefix
@@ -151,6 +167,24 @@ func (ix *Index) alternatives(q query, i int) []alternative {
 	return list
 }
 
+// kin are terms of the same family as a word: those that begin as it does and differ in an ending.
+func (ix *Index) kin(stem string) (list []alternative) {
+	if len(stem) < leastKin || !isASCII(stem) || stem[0] <= '9' {
+		return nil
+	}
+	prefix := stem[:max(leastKin, len(stem)-2)]
+	at, _ := slices.BinarySearch(ix.vocabulary, prefix)
+	for _, term := range ix.vocabulary[at:] {
+		if !strings.HasPrefix(term, prefix) || len(list) == maxKin {
+			break
+		}
+		if term != stem && len(term) <= len(stem)+3 {
+			list = append(list, alternative{term, tuned.kin})
+		}
+	}
+	return list
+}
+
 // beginning are the terms with a prefix, the shorter the better.
 func (ix *Index) beginning(prefix string) (list []alternative) {
 	at, _ := slices.BinarySearch(ix.vocabulary, prefix)
@@ -158,7 +192,7 @@ func (ix *Index) beginning(prefix string) (list []alternative) {
 		if !strings.HasPrefix(term, prefix) || len(list) == maxExpansions {
 			break
 		}
-		list = append(list, alternative{term, prefixFactor * float32(len(prefix)+2) / float32(len(term)+2)})
+		list = append(list, alternative{term, tuned.prefix * float32(len(prefix)+2) / float32(len(term)+2)})
 	}
 	return list
 }
@@ -172,10 +206,45 @@ func (ix *Index) slips(w string) (list []alternative) {
 			break
 		}
 		if oneSlip(w, term) {
-			list = append(list, alternative{term, typoFactor})
+			list = append(list, alternative{term, tuned.typo})
 		}
 	}
 	return list
+}
+
+const (
+	// leastAlike is the share of pairs of letters that words spelled alike have in common, maxAlike how many are taken.
+	leastAlike = 0.45
+	maxAlike   = 5
+)
+
+// alike are the terms with the most pairs of letters of a word.
+func (ix *Index) alike(w string) (list []alternative) {
+	wanted := letterPairs(w)
+	for _, term := range ix.vocabulary {
+		if len(term) > 2*len(w) || len(w) > 2*len(term) {
+			continue
+		}
+		common := 0
+		for pair := range letterPairs(term) {
+			if wanted[pair] {
+				common++
+			}
+		}
+		if share := 2 * float32(common) / float32(max(1, len(w)+len(term)-2)); share >= leastAlike {
+			list = append(list, alternative{term, share * tuned.typo})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b alternative) int { return cmp.Compare(b.factor, a.factor) })
+	return list[:min(len(list), maxAlike)]
+}
+
+func letterPairs(w string) map[string]bool {
+	pairs := map[string]bool{}
+	for i := range len(w) - 1 {
+		pairs[w[i:i+2]] = true
+	}
+	return pairs
 }
 
 func oneSlip(a, b string) bool {

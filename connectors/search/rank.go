@@ -1,10 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/temporal-codemode/codemode/internal/words"
+	"unicode"
 )
 
 // tally counts up what is found. It is used again and again, since it is as
@@ -13,6 +13,7 @@ type tally struct {
 	score   []float32
 	best    []float32 // of the word being counted
 	matched []uint8   // words
+	cover   []float32 // the weight of the words that matched
 	last    []uint8   // word that was counted last, plus one
 	touched []uint32
 	found   []candidate
@@ -20,20 +21,20 @@ type tally struct {
 
 func newTally(n int) *tally {
 	return &tally{score: make([]float32, n), best: make([]float32, n), matched: make([]uint8, n),
-		last: make([]uint8, n)}
+		cover: make([]float32, n), last: make([]uint8, n)}
 }
 
 func (t *tally) reset() {
 	for _, n := range t.touched {
-		t.score[n], t.best[n], t.matched[n], t.last[n] = 0, 0, 0, 0
+		t.score[n], t.best[n], t.cover[n], t.matched[n], t.last[n] = 0, 0, 0, 0, 0
 	}
 	t.touched = t.touched[:0]
 }
 
 // count adds the best of a word's alternatives to each item that has one.
-func (t *tally) count(word uint8, list []posting, factor float32, counts bool) {
-	for _, p := range list {
-		value := p.weight * factor
+func (t *tally) count(word uint8, r reach, weight float32, counts bool) {
+	for _, p := range r.list {
+		value := p.weight * r.factor
 		switch {
 		case t.last[p.item] != word:
 			if t.last[p.item] == 0 {
@@ -43,6 +44,7 @@ func (t *tally) count(word uint8, list []posting, factor float32, counts bool) {
 			if counts {
 				t.matched[p.item]++
 			}
+			t.cover[p.item] += weight
 			t.best[p.item] = value
 			t.score[p.item] += value
 		case value > t.best[p.item]:
@@ -58,14 +60,16 @@ const maxWords = 200
 // candidates are how many of the best are looked at closely.
 const candidates = 200
 
-// search gives the best items of one index; all are those that rarity counts over.
+// search gives the best items of one index; all are those that rarity counts over. Total counts those that have the
+// words that are needed.
 func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, total int) {
 	t := ix.scratch.Get().(*tally)
 	defer func() { t.reset(); ix.scratch.Put(t) }()
-	ix.count(q, t, all)
+	reaches := ix.resolve(q, all)
+	of := ix.count(q, reaches, t)
 	typed := ix.named(q)
-	found := ix.covered(q, t, typed, connector)
-	total = len(found)
+	found, total := ix.covered(q, t, of, typed, connector)
+	ix.lend(q, found, all)
 	found = top(found, candidates)
 	for n, boost := range typed {
 		if ix.within(n, connector) {
@@ -74,50 +78,147 @@ func (ix *Index) search(q query, all []*Index, connector string) (hits []Hit, to
 		}
 	}
 	m := newMatch(q)
+	needed := uint8(q.needed())
 	for _, c := range found {
 		closeness, literal := ix.closeness(m, c.item)
-		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness, literal: literal})
+		hits = append(hits, Hit{Item: ix.items[c.item], Score: c.score + closeness,
+			Literal: literal || typed[c.item] >= exactBoost,
+			Weak:    t.matched[c.item] < needed && typed[c.item] == 0, parts: q.parts(reaches, c.item)})
 	}
 	return hits, total
 }
 
-func (ix *Index) count(q query, t *tally, all []*Index) {
+// reach is a term that stands for a word of the query, as far as items have it.
+type reach struct {
+	list   []posting
+	factor float32
+}
+
+// resolve finds what stands for each word of the query.
+func (ix *Index) resolve(q query, all []*Index) [][]reach {
+	reaches := make([][]reach, len(q.tokens))
 	for i, word := range q.tokens {
-		factor := float32(1)
-		if word.optional {
-			factor = optionalFactor
-		}
+		factor := word.importance(len(q.tokens))
 		for _, a := range ix.alternatives(q, i) {
 			if list := ix.postings(a.term); list != nil {
-				t.count(uint8(i+1), list, factor*a.factor*rarityOf(a.term, all), !word.optional)
+				reaches[i] = append(reaches[i], reach{list, factor * a.factor * rarityOf(a.term, all)})
 			}
 		}
 	}
+	return reaches
 }
 
-// covered lists the items that have enough of the query's words, but for those
-// that were found by their names.
-func (ix *Index) covered(q query, t *tally, typed map[uint32]float32, connector string) []candidate {
-	needed, counted := uint8(q.needed()), float32(max(1, q.counted()))
-	t.found = t.found[:0]
-	for _, n := range t.touched {
-		if t.matched[n] >= needed && typed[n] == 0 && ix.within(n, connector) {
-			cover := float32(t.matched[n]) / counted
-			t.found = append(t.found, candidate{n, t.score[n] * (coverBase + (1-coverBase)*cover)})
+// importance is what a word counts, however rare it is.
+func (t token) importance(words int) float32 {
+	switch {
+	case t.optional:
+		return tuned.optional
+	case t.chatter:
+		return tuned.chatter
+	case unicode.IsDigit(rune(t.text[0])) && words > sentence:
+		return tuned.digits
+	}
+	return 1
+}
+
+// count adds up what each item has of the query, and gives what the whole query weighs.
+func (ix *Index) count(q query, reaches [][]reach, t *tally) (of float32) {
+	for i, word := range reaches {
+		weight := float32(0)
+		for _, r := range word {
+			weight = max(weight, r.factor)
+		}
+		of += weight
+		for _, r := range word {
+			t.count(uint8(i+1), r, weight, !q.tokens[i].optional)
 		}
 	}
-	return t.found
+	return of
+}
+
+// parts are what each word of a sentence adds to an item's score; nil for other queries.
+func (q query) parts(reaches [][]reach, item uint32) []float32 {
+	if !q.sentence() {
+		return nil
+	}
+	list := make([]float32, len(reaches))
+	for i, word := range reaches {
+		for _, r := range word {
+			at, found := slices.BinarySearchFunc(r.list, item,
+				func(p posting, n uint32) int { return cmp.Compare(p.item, n) })
+			if found {
+				list[i] = max(list[i], r.list[at].weight*r.factor)
+			}
+		}
+	}
+	return list
+}
+
+// covered lists the items that have words of the query, but for those that were found by their names, and counts those
+// that have enough of them.
+func (ix *Index) covered(q query, t *tally, of float32, typed map[uint32]float32, connector string) (
+	list []candidate, enough int,
+) {
+	needed := uint8(q.needed())
+	t.found = t.found[:0]
+	for _, n := range t.touched {
+		if typed[n] != 0 || !ix.within(n, connector) {
+			continue
+		}
+		if t.matched[n] >= needed {
+			enough++
+		}
+		cover := t.cover[n] / max(of, 0.001)
+		t.found = append(t.found, candidate{n, t.score[n] * (tuned.coverBase + (1-tuned.coverBase)*cover)})
+	}
+	return t.found, enough
+}
+
+// siblings are how many of a connector's best stand for it.
+const siblings = 3
+
+// lend raises items by what their connector is about: how well its best items fit, and what its own description has of
+// the query.
+func (ix *Index) lend(q query, found []candidate, all []*Index) {
+	if ix.connectors < 2 {
+		return
+	}
+	lent := make([]float32, ix.connectors)
+	for n, list := range ix.bestOf(found) {
+		for _, score := range list {
+			lent[n] += tuned.sibling * score / siblings
+		}
+	}
+	for _, t := range q.tokens {
+		for _, p := range ix.about[t.stem] {
+			lent[p.item] += tuned.about * min(rarityOf(t.stem, all), rarity(len(ix.about[t.stem]), ix.connectors)+1)
+		}
+	}
+	for i, c := range found {
+		found[i].score += lent[ix.spaces[c.item]]
+	}
+}
+
+// bestOf are the highest scores in each connector.
+func (ix *Index) bestOf(found []candidate) [][siblings]float32 {
+	best := make([][siblings]float32, ix.connectors)
+	for _, c := range found {
+		list := &best[ix.spaces[c.item]]
+		for i := range list {
+			if c.score > list[i] {
+				copy(list[i+1:], list[i:])
+				list[i] = c.score
+				break
+			}
+		}
+	}
+	return best
 }
 
 // knows tells whether all words of a query stand for something.
 func (ix *Index) knows(q query, i int) bool {
 	return slices.ContainsFunc(ix.alternatives(q, i), func(a alternative) bool { return ix.postings(a.term) != nil })
 }
-
-const (
-	coverBase      = 0.4
-	optionalFactor = 0.4
-)
 
 func rarityOf(term string, all []*Index) float32 {
 	n, items := 0, 0
@@ -193,124 +294,4 @@ func (ix *Index) named(q query) map[uint32]float32 {
 		boosts[e.item] = max(boosts[e.item], boost)
 	}
 	return boosts
-}
-
-const (
-	// nameShare and summaryShare reward a name and a summary that say nothing
-	// but what was asked for, nameQuery and summaryQuery those that say all of it.
-	nameShare, summaryShare = 6, 6
-	nameQuery, summaryQuery = 1.5, 3
-	// typedWord rewards words of the name found as they were typed.
-	typedWord = 0.5
-	// firstWord rewards a summary that begins as the query does, with a verb mostly.
-	firstWord = 1
-	// synonymShare is what a synonym counts.
-	synonymShare = 0.7
-	// plainPart is what a word counts that most names have, when it was not asked for.
-	plainPart = 0.4
-)
-
-// plainParts of names are what a method without further words does.
-var plainParts = stems("get list read fetch retrieve return user authenticated")
-
-// closeness compares the query with an item's name and summary, word by word.
-// literal says that the name is the query's words and no others.
-func (ix *Index) closeness(m *match, n uint32) (score float32, literal bool) {
-	share, of, typed := ix.compare(m, ix.distinct[n][0])
-	literal = of == 1 && m.all()
-	score = nameShare*share*of + nameQuery*share + typedWord*typed
-	summary := ix.distinct[n][1]
-	share, of, _ = ix.compare(m, summary)
-	if len(summary) > 0 && ix.table[summary[0]].stem == m.q.tokens[0].stem {
-		score += firstWord
-	}
-	return score + summaryShare*share*of + summaryQuery*share, literal
-}
-
-// summaryLength is how much of a description's first sentence is compared.
-const summaryLength = 120
-
-func summary(description string) string {
-	s := words.Plain(description[:min(len(description), 4*summaryLength)])
-	if first, _, found := strings.Cut(s, ". "); found && len(first) <= summaryLength {
-		return first
-	}
-	return words.Abridge(s, summaryLength)
-}
-
-// compare tells how much of the query some words say, how much of the words
-// that is, and how many stand as they were typed.
-func (ix *Index) compare(m *match, list []uint32) (share, of, typed float32) {
-	clear(m.found)
-	m.typed = 0
-	var said, all float32
-	for _, n := range list {
-		switch w := ix.table[n]; {
-		case m.mark(w):
-			said++
-			all++
-		case w.plain && m.bareOK:
-			all += plainPart
-		default:
-			all++
-		}
-	}
-	if said == 0 {
-		return 0, 0, 0
-	}
-	return m.share(), said / all, m.typed
-}
-
-// match is how far each word of a query was found.
-type match struct {
-	q      query
-	found  []float32
-	typed  float32
-	bareOK bool
-}
-
-// newMatch takes one word in the singular for any method about the thing, and
-// other queries without a verb for those that read.
-func newMatch(q query) *match {
-	one := len(q.tokens) == 1 && singular(q.tokens[0].text) == q.tokens[0].text
-	return &match{q: q, found: make([]float32, len(q.tokens)), bareOK: !one}
-}
-
-// mark notes the words of the query that another word stands for.
-func (m *match) mark(w distinctTerm) (any bool) {
-	for i, t := range m.q.tokens {
-		switch {
-		case t.stem == w.stem:
-			if t.text == w.text && m.found[i] < 1 {
-				m.typed++
-			}
-			m.found[i], any = 1, true
-		case !m.q.literal && slices.Contains(t.synonyms, w.stem):
-			m.found[i], any = max(m.found[i], synonymShare), true
-		}
-	}
-	return any
-}
-
-// all tells whether each word that counts was found itself.
-func (m *match) all() bool {
-	for i, found := range m.found {
-		if found < 1 && !m.q.tokens[i].optional {
-			return false
-		}
-	}
-	return true
-}
-
-func (m *match) share() float32 {
-	var sum, of float32
-	for i, found := range m.found {
-		weight := float32(1)
-		if m.q.tokens[i].optional {
-			weight = optionalFactor
-		}
-		sum += weight * found
-		of += weight
-	}
-	return sum / of
 }

@@ -207,7 +207,7 @@ const longestTitle = 30
 func (c *converter) label(raw []byte, word string, i int) string {
 	if !c.exact {
 		if title := schema.Read(raw).Text("title"); title != "" && len(title) <= longestTitle &&
-			isIdentifier(pascal(title)) {
+			IsIdentifier(pascal(title)) {
 			return pascal(title)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
-func isIdentifier(s string) bool {
+func IsIdentifier(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if !tokens.IsLower(c) && !tokens.IsUpper(c) && c != '_' && c != '$' && (i == 0 || !tokens.IsDigit(c)) {
@@ -25,7 +25,7 @@ func isIdentifier(s string) bool {
 
 // quoteName writes a property name as TypeScript wants it.
 func quoteName(name string) string {
-	if isIdentifier(name) {
+	if IsIdentifier(name) {
 		return name
 	}
 	return quote(name)

@@ -117,12 +117,16 @@ func (s *Connector) LikeNamed(name string) *connectors.Bound {
 }
 
 func (s *Connector) Signature(m *connectors.Bound) string {
-	call := s.Name + "." + m.Method.Name
-	if !isIdentifier(m.Method.Name) {
-		call = s.Name + "[" + quote(m.Method.Name) + "]"
-	}
 	base := s.names().methods[m.Method.Name]
-	return fmt.Sprintf("%s(input: %sInput): Promise<%sOutput>", call, base, base)
+	return fmt.Sprintf("%s(input: %sInput): Promise<%sOutput>", Callee(m), base, base)
+}
+
+// Callee is what a program writes before the parentheses of a call.
+func Callee(m *connectors.Bound) string {
+	if !IsIdentifier(m.Method.Name) {
+		return m.Connector + "[" + quote(m.Method.Name) + "]"
+	}
+	return m.Connector + "." + m.Method.Name
 }
 
 // MethodTypes writes the types of one method within a budget of tokens.

@@ -41,9 +41,10 @@ func Description(names []string, hints map[string]string, custom string) string 
 const toolHead = "Run a JavaScript or TypeScript program that calls tools. Its return value is the result; do the " +
 	"whole task in one program.\n\n" +
 	"## Workflow\n\n" +
-	"1. Find methods: `return await codemode.search(\"few words\")` gives `{ results: [{ path, description }] }`. " +
-	"`codemode.search(q, { connector, limit })` narrows it.\n" +
-	"2. See types: `return await codemode.describe(\"connector.method\")`.\n" +
+	"1. Find methods: `return await codemode.search(\"few words or a task\")` gives `{ results: [{ path, " +
+	"description, signature }], more, unmatched }`: `more` names others by connector, " +
+	"`unmatched` words that found nothing. `codemode.search(q, { connector, limit })` narrows it.\n" +
+	"2. See full types: `return await codemode.describe(\"connector.method\")`.\n" +
 	"3. Write one program: `async () => { const r = await connector.method({ ... }); return r.id }`. " +
 	"Loop, filter and join in it, and return only what you need.\n\n" +
 	"## Rules\n\n"

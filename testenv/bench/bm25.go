@@ -2,10 +2,14 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/temporal-codemode/codemode/internal/tokens"
+	"github.com/temporal-codemode/codemode/internal/words"
 )
 
 // plainBM25 is the textbook's, over name and description as one text: the baseline of bench search.
@@ -15,10 +19,15 @@ type plainBM25 struct {
 	lengths []int
 	average float64
 	holders map[string]int
+	// descriptions are shown as far as shownDescription.
+	descriptions map[string]string
 }
 
+// A search by plain BM25 shows paths with descriptions, as search tools mostly do, until shownTokens are used up.
+const shownTokens, shownDescription = 1500, 300
+
 func (s *searchSet) plain() *plainBM25 {
-	b := &plainBM25{holders: map[string]int{}}
+	b := &plainBM25{holders: map[string]int{}, descriptions: map[string]string{}}
 	for _, entry := range s.Catalog {
 		_, name, _ := strings.Cut(entry.Path, ".")
 		list := plainWords(name + " " + entry.Description)
@@ -31,6 +40,7 @@ func (s *searchSet) plain() *plainBM25 {
 		}
 		b.paths, b.counts, b.lengths = append(b.paths, entry.Path), append(b.counts, counts),
 			append(b.lengths, len(list))
+		b.descriptions[entry.Path] = words.Abridge(words.Plain(entry.Description), shownDescription)
 		b.average += float64(len(list)) / float64(len(s.Catalog))
 	}
 	return b
@@ -66,6 +76,19 @@ func (b *plainBM25) search(query string) []string {
 		paths = append(paths, b.paths[i])
 	}
 	return paths
+}
+
+// answer shows what search finds, as far as that fits.
+func (b *plainBM25) answer(query string) (a searchAnswer) {
+	a.ranked = b.search(query)
+	for _, path := range a.ranked {
+		text, _ := json.Marshal(map[string]string{"path": path, "description": b.descriptions[path]})
+		if cost := tokens.Count(string(text)) + 1; a.tokens+cost <= shownTokens {
+			a.tokens += cost
+			a.named = append(a.named, path)
+		}
+	}
+	return a
 }
 
 func (b *plainBM25) score(i int, query []string) (score float64) {

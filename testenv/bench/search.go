@@ -14,11 +14,14 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/catalogue"
+	"github.com/temporal-codemode/codemode/internal/tokens"
 )
 
 // searchSet is a catalogue, and queries with what they should find in it.
 type searchSet struct {
-	Catalog []struct {
+	// Connectors are what those say of themselves, by name.
+	Connectors map[string]string
+	Catalog    []struct {
 		Path, Description string
 		InputSchema       json.RawMessage
 	}
@@ -50,7 +53,20 @@ type searchScores struct {
 	Recall5  float64 `json:"recall@5"`
 	Recall10 float64 `json:"recall@10"`
 	MRR      float64 `json:"mrr"`
-	Queries  int     `json:"queries"`
+	// Shown is the share of what was wanted that one answer of at most 1,500 tokens to each query names.
+	Shown float64 `json:"recallShown"`
+	// Looks is how often a program has to look until it can call all that is wanted: once when the first answers have
+	// all signatures, twice when they have all names, three times when it must search with other words.
+	Looks   float64 `json:"looks"`
+	Tokens  float64 `json:"tokens"` // of an answer
+	Queries int     `json:"queries"`
+}
+
+// searchAnswer is what one query gives.
+type searchAnswer struct {
+	ranked        []string
+	signed, named []string
+	tokens        int
 }
 
 // ownSet is the set that comes with the project: 233 queries over the operations of GitHub and Stripe.
@@ -80,43 +96,65 @@ func benchSearch(_ context.Context, args []string, out io.Writer) error {
 		return json.NewEncoder(out).Encode(set.score(ours))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\t\n", len(set.Queries),
-		len(set.Catalog))
+	_, _ = fmt.Fprintf(w, "%d queries, %d methods\trecall@1\trecall@5\trecall@10\tMRR\tshown\tlooks\ttokens\t\n",
+		len(set.Queries), len(set.Catalog))
 	for _, row := range []struct {
 		name   string
-		search func(string) []string
-	}{{"codemode.search", ours}, {"plain BM25", set.plain().search}} {
+		search func(string) searchAnswer
+	}{{"codemode.search", ours}, {"plain BM25", set.plain().answer}} {
 		s := set.score(row.search)
-		_, _ = fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t\n", row.name, s.Recall1, s.Recall5, s.Recall10, s.MRR)
+		_, _ = fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.0f\t\n", row.name, s.Recall1, s.Recall5,
+			s.Recall10, s.MRR, s.Shown, s.Looks, s.Tokens)
 	}
 	return w.Flush()
 }
 
 // score asks every query.
-func (s *searchSet) score(search func(string) []string) searchScores {
+func (s *searchSet) score(search func(string) searchAnswer) searchScores {
 	scores := searchScores{Queries: len(s.Queries)}
 	for _, q := range s.Queries {
-		lists := make([][]string, len(q.Q))
+		answers := make([]searchAnswer, len(q.Q))
 		for i, text := range q.Q {
-			lists[i] = search(text)
+			answers[i] = search(text)
+			scores.Tokens += float64(answers[i].tokens) / float64(len(q.Q)) / float64(len(s.Queries))
 		}
-		first := 0
-		for _, wanted := range q.Gold {
-			rank := bestRank(lists, wanted)
-			if rank > 0 && (first == 0 || rank < first) {
-				first = rank
-			}
-			for k, sum := range map[int]*float64{1: &scores.Recall1, 5: &scores.Recall5, 10: &scores.Recall10} {
-				if rank > 0 && rank <= k {
-					*sum += 1 / float64(len(q.Gold)) / float64(len(s.Queries))
-				}
-			}
-		}
-		if first > 0 {
-			scores.MRR += 1 / float64(first) / float64(len(s.Queries))
-		}
+		scores.add(q, answers, 1/float64(len(s.Queries)))
 	}
 	return scores
+}
+
+// add counts one task.
+func (scores *searchScores) add(q searchQuery, answers []searchAnswer, weight float64) {
+	var ranked, signed, named [][]string
+	for _, a := range answers {
+		ranked, signed, named = append(ranked, a.ranked), append(signed, a.signed), append(named, a.named)
+	}
+	first, looks := 0, 1.0
+	for _, wanted := range q.Gold {
+		rank := bestRank(ranked, wanted)
+		if rank > 0 && (first == 0 || rank < first) {
+			first = rank
+		}
+		share := weight / float64(len(q.Gold))
+		for k, sum := range map[int]*float64{1: &scores.Recall1, 5: &scores.Recall5, 10: &scores.Recall10} {
+			if rank > 0 && rank <= k {
+				*sum += share
+			}
+		}
+		switch {
+		case bestRank(signed, wanted) > 0:
+			scores.Shown += share
+		case bestRank(named, wanted) > 0:
+			scores.Shown += share
+			looks = max(looks, 2)
+		default:
+			looks = 3
+		}
+	}
+	if first > 0 {
+		scores.MRR += weight / float64(first)
+	}
+	scores.Looks += weight * looks
 }
 
 // bestRank counts from 1; 0 is not found.
@@ -131,10 +169,10 @@ func bestRank(lists [][]string, wanted []string) (best int) {
 }
 
 // ours searches as programs do.
-func (s *searchSet) ours() (func(query string) []string, error) {
+func (s *searchSet) ours() (func(query string) searchAnswer, error) {
 	methods, names := map[string][]connectors.Method{}, []string{}
 	spaces, owners := map[string]string{}, map[string]string{} // ours by those of the set, and back
-	paths := map[string]string{}                               // those of the set, by ours
+	paths, about := map[string]string{}, map[string]string{}   // those of the set, by ours
 	for _, entry := range s.Catalog {
 		given, name, ok := strings.Cut(entry.Path, ".")
 		if !ok {
@@ -144,6 +182,7 @@ func (s *searchSet) ours() (func(query string) []string, error) {
 		if !known {
 			space = callable(given, func(space string) bool { return owners[space] != "" })
 			spaces[given], owners[space], names = space, given, append(names, space)
+			about[space] = s.Connectors[given]
 		}
 		for name == "then" || name == "toJSON" || paths[space+"."+name] != "" {
 			name += "_"
@@ -155,7 +194,7 @@ func (s *searchSet) ours() (func(query string) []string, error) {
 	}
 	var list []connectors.Connector
 	for _, name := range names {
-		list = append(list, shown{name, methods[name]})
+		list = append(list, shown{name, about[name], methods[name]})
 	}
 	set, err := connectors.NewSet(context.Background(), list, nil)
 	if err != nil {
@@ -167,11 +206,22 @@ func (s *searchSet) ours() (func(query string) []string, error) {
 		}
 	}
 	c := catalogue.New(set)
-	return func(query string) (found []string) {
-		for _, r := range c.Search(query, catalogue.SearchOptions{}).Results {
-			found = append(found, paths[r.Path])
+	return func(query string) (a searchAnswer) {
+		for _, r := range c.Search(query, catalogue.SearchOptions{Limit: catalogue.MaxResults}).Results {
+			a.ranked = append(a.ranked, paths[r.Path])
 		}
-		return found
+		out := c.Search(query, catalogue.SearchOptions{})
+		for _, r := range out.Results {
+			a.signed = append(a.signed, paths[r.Path])
+		}
+		for space, list := range out.More {
+			for _, name := range list {
+				a.named = append(a.named, paths[space+"."+name])
+			}
+		}
+		text, _ := json.Marshal(out)
+		a.tokens = tokens.Count(string(text))
+		return a
 	}, nil
 }
 
@@ -189,12 +239,12 @@ func callable(name string, taken func(string) bool) string {
 
 // shown is a connector that is only looked at.
 type shown struct {
-	name    string
-	methods []connectors.Method
+	name, about string
+	methods     []connectors.Method
 }
 
 func (c shown) Name() string                                         { return c.name }
-func (c shown) Instructions() string                                 { return "" }
+func (c shown) Instructions() string                                 { return c.about }
 func (c shown) Methods(context.Context) ([]connectors.Method, error) { return c.methods, nil }
 func (c shown) Close() error                                         { return nil }
 

@@ -24,7 +24,14 @@ func TestBenchSearch(t *testing.T) {
 		{"q":"zebra","gold":["shop.refund"]},{"q":"quagga","gold":["shop.refund"]}]}`), 0o600))
 	var out bytes.Buffer
 	require.NoError(t, benchSearch(t.Context(), []string{"--set", file, "--json"}, &out))
-	require.JSONEq(t, `{"recall@1":0.6875,"recall@5":0.6875,"recall@10":0.6875,"mrr":0.75,"queries":8}`, out.String())
+	var scores searchScores
+	require.NoError(t, json.Unmarshal(out.Bytes(), &scores))
+	require.Positive(t, scores.Tokens)
+	require.Less(t, scores.Tokens, 1500.0)
+	scores.Tokens = 0
+	// All but half of one are shown: the two that no word finds are named beside what there is.
+	require.Equal(t, searchScores{Recall1: 0.6875, Recall5: 0.6875, Recall10: 0.6875, MRR: 0.75, Shown: 0.9375,
+		Looks: 1.5, Queries: 8}, scores)
 	require.NoError(t, benchSearch(t.Context(), []string{"--set", file}, &out))
 	require.Contains(t, out.String(), "plain BM25")
 	require.Error(t, benchSearch(t.Context(), []string{"--set", "missing.json"}, &out))
@@ -39,7 +46,7 @@ func TestOwnSet(t *testing.T) {
 	require.GreaterOrEqual(t, len(set.Queries), 200)
 	ours, err := set.ours()
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, set.score(ours).Recall10, set.score(set.plain().search).Recall10+0.1)
+	require.GreaterOrEqual(t, set.score(ours).Recall10, set.score(set.plain().answer).Recall10+0.1)
 }
 
 func TestBenchDiscovery(t *testing.T) {
