@@ -48,7 +48,7 @@ func (c *Client) Reject(ctx context.Context, id string, r signals.Reject) (bool,
 // refused before they are sent, where a worker of the runtime answers within a second.
 func (c *Client) Decide(ctx context.Context, id string, m signals.Message) (signals.Verdict, error) {
 	if problem := c.check(ctx, id, m); problem != "" {
-		return signals.Verdict{Error: problem, Status: signals.Paused}, nil
+		return signals.Verdict{Error: problem, Status: signals.Paused, Invalid: true}, nil
 	}
 	return c.decide(ctx, id, m.Signal(), m)
 }

@@ -103,7 +103,9 @@ func (c *Client) rollbackClosed(ctx context.Context, id string, r signals.Rollba
 	case running:
 		n-- // join it
 	case !history.AnyUndoable(record.Log):
-		return nothingUndone(), nil
+		nothing := nothingUndone()
+		nothing.Unknown = signals.UnknownOutcomes(record.Log)
+		return nothing, nil
 	}
 	return c.startRollback(ctx, signals.RollbackInput{
 		Runtime: c.runtime, ExecutionID: id, WorkflowID: workflowID, RunID: run, N: n + 1, Rollback: r,

@@ -50,7 +50,7 @@ func (a *Activities) RollbackPlan(ctx context.Context, in signals.RollbackPlanIn
 			maps.Copy(undone, before.Undone())
 		}
 	}
-	plan := signals.RollbackPlan{Targets: log.UndoPlan(undone)}
+	plan := signals.RollbackPlan{Targets: log.UndoPlan(undone), Unknown: signals.UnknownOutcomes(log.Calls())}
 	if log.Pinned != nil {
 		plan.Hooks = log.Pinned.Hooks
 	}

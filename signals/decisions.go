@@ -73,6 +73,8 @@ type Verdict struct {
 	Pass int `json:"pass"`
 	// Status is the execution's when the decision was taken.
 	Status Status `json:"status,omitempty"`
+	// Invalid says that edited arguments or a given result do not match their schema, so that nothing was sent.
+	Invalid bool `json:"invalid,omitempty"`
 }
 
 // VerdictOf asks the verdict query what became of a decision that was sent as a signal.

@@ -72,6 +72,8 @@ type RollbackPlan struct {
 	// Left counts targets beyond MaxReverts: another rollback undoes them.
 	Left  int   `json:"left,omitempty"`
 	Hooks Hooks `json:"hooks,omitzero"`
+	// Unknown are the calls whose outcome is unknown: they may have taken effect, and nothing undoes them.
+	Unknown []int `json:"unknown,omitempty"`
 }
 
 // MaxReverts bounds one rollback, so that its record fits one event.
@@ -127,6 +129,8 @@ type RollbackRecord struct {
 	At      int64          `json:"at"`
 	EndedAt int64          `json:"endedAt"`
 	Reverts []RevertedCall `json:"reverts"`
+	// Unknown is as in RollbackResult.
+	Unknown []int `json:"unknown,omitempty"`
 	// Error is why the rollback could not be done as a whole.
 	Error string `json:"error,omitempty"`
 }
@@ -148,6 +152,20 @@ type RollbackResult struct {
 	Reverted []int `json:"reverted"`
 	// Failed are the calls that could not be undone; another rollback tries them again.
 	Failed []FailedRevert `json:"failed"`
+	// Unknown are the calls whose outcome is unknown, up to MaxReverts of them: they may have taken effect, and no
+	// rollback undoes them. A person has to look.
+	Unknown []int `json:"unknown,omitempty"`
+}
+
+// UnknownOutcomes are those of the calls whose outcome is unknown.
+func UnknownOutcomes(calls []Call) []int {
+	var seqs []int
+	for _, c := range calls {
+		if c.ErrorName == OutcomeUnknown && len(seqs) < MaxReverts {
+			seqs = append(seqs, c.Seq)
+		}
+	}
+	return seqs
 }
 
 // FailedRevert is a call that could not be undone.
@@ -160,7 +178,7 @@ type FailedRevert struct {
 
 // Result tells a record as an answer.
 func (r RollbackRecord) Result() RollbackResult {
-	result := RollbackResult{Reverted: []int{}, Failed: []FailedRevert{}}
+	result := RollbackResult{Reverted: []int{}, Failed: []FailedRevert{}, Unknown: r.Unknown}
 	for _, c := range r.Reverts {
 		if c.Error == "" {
 			result.Reverted = append(result.Reverted, c.Seq)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,12 +51,15 @@ func showRollback(p *page, r signals.RollbackResult) {
 	case len(r.Failed) == 0:
 		p.line("nothing can be undone")
 	}
-	if len(r.Failed) == 0 {
-		return
+	if len(r.Failed) > 0 {
+		p.styled(bad, "✗ %s could not be undone:\n", calls(len(r.Failed)))
 	}
-	p.styled(bad, "✗ %s could not be undone:\n", calls(len(r.Failed)))
 	for _, f := range r.Failed {
 		p.line("  %d %s.%s: %s", f.Seq, f.Connector, f.Method, f.Error)
+	}
+	if len(r.Unknown) > 0 {
+		p.styled(bad, "? %s may have taken effect, and nothing undoes them: %s\n", calls(len(r.Unknown)),
+			strings.Trim(fmt.Sprint(r.Unknown), "[]"))
 	}
 }
 

@@ -48,6 +48,7 @@ func undo(ctx workflow.Context, in signals.RollbackPlanInput, by signals.Rollbac
 	if err != nil {
 		record.Error = "The rollback could not be planned: " + activityMessage(err)
 	}
+	record.Unknown = plan.Unknown
 	for i, target := range plan.Targets {
 		if historyIsFull(ctx) {
 			plan.Left += len(plan.Targets) - i

@@ -87,11 +87,7 @@ func (s *session) decisionOf(f *form, c askedCall, r *mcp.ElicitResult) (decided
 	delete(s.refused, c.Key)
 	switch {
 	case err != nil:
-		if s.asked[c.Key]++; s.asked[c.Key] < maxTries {
-			s.refused[c.Key] = err.Error()
-		} else {
-			s.left[c.Key] = true
-		}
+		s.askAgain(c.Key, err.Error())
 	case chosen.decision == approve:
 		return decided{c.Key, signals.OneDecision{Approve: &signals.Approve{Seqs: []int{c.Seq}, ArgsDigest: c.Digest,
 			Args: chosen.args, Note: chosen.note, By: s.by()}}}, true
@@ -102,6 +98,15 @@ func (s *session) decisionOf(f *form, c askedCall, r *mcp.ElicitResult) (decided
 		s.left[c.Key] = true
 	}
 	return decided{}, false
+}
+
+// askAgain leaves a question open whose answer cannot be used, for some tries.
+func (s *session) askAgain(key, why string) {
+	if s.asked[key]++; s.asked[key] < maxTries {
+		s.refused[key] = why
+	} else {
+		s.left[key] = true
+	}
 }
 
 // send sends decisions, in one message where they apply together. It gives the pass after which their outcome comes; 0
@@ -124,6 +129,8 @@ func (s *session) send(ctx context.Context, durable Durable, id string, list []d
 			return 0, err
 		case v.Accepted:
 			pass = v.Pass
+		case v.Invalid:
+			s.askAgain(d.key, v.Error)
 		default:
 			s.left[d.key] = true
 		}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -232,13 +233,21 @@ func (d *door) updateTask(ctx context.Context, ss *mcp.ServerSession, p *taskAns
 	}
 	given := answersOf(p.InputResponses, t.round.calls)
 	list := s.decisions(ctx, t.pendingActions, t.round.calls, given)
-	for key, why := range s.refused { // such an answer was not taken: the question stays open
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "inputResponses[" + key + "]: " + why}
+	if err := s.unusable(); err != nil {
+		return nil, err
 	}
 	if durable, ok := s.Runtime.(Durable); ok {
 		_, err = s.send(ctx, durable, p.TaskID, list)
 	}
-	return &acknowledged{ResultType: "complete"}, err
+	return &acknowledged{ResultType: "complete"}, cmp.Or(err, s.unusable())
+}
+
+// unusable is the error of an answer that was not taken, so that its question stays open.
+func (s *session) unusable() error {
+	for key, why := range s.refused {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "inputResponses[" + key + "]: " + why}
+	}
+	return nil
 }
 
 // cancelTask asks the execution to end: no further call is made. It may still end otherwise.

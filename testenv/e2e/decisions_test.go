@@ -78,6 +78,21 @@ func TestUnknownOutcomeIsRejectedForGood(t *testing.T) {
 	b.healthy(id)
 }
 
+// A rollback says what it cannot know of.
+func TestRollbackTellsOfUnknownOutcomes(t *testing.T) {
+	b, id := killedInAsk(t, `const w = await lab.write_asked({name: 'w', gate: 'go'}).catch((e) => e.name);
+await lab.make({name: 'm'});
+return w`)
+	ok, err := b.client.Reject(b.context(), id, signals.Reject{Continue: true, By: "ada"})
+	require.NoError(t, err)
+	require.True(t, ok)
+	b.completed(`"OutcomeUnknown"`, b.wait(id))
+	undone := b.rollback(id)
+	require.Equal(t, [][]int{{1}, {0}}, [][]int{undone.Reverted, undone.Unknown})
+	again := b.rollback(id)
+	require.Equal(t, [][]int{{}, {0}}, [][]int{again.Reverted, again.Unknown})
+}
+
 func TestClientsResolveCalls(t *testing.T) {
 	b := setUp(t)
 	b.options.Connectors = append(b.options.Connectors, connectors.New("client", "", connectors.Method{

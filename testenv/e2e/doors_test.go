@@ -249,6 +249,8 @@ var everyRule = map[string][]kept{
 	"resolvedBy": {{rule: "resolvedBy: client", args: amount(1), durable: waits, alone: refused}},
 	"unknown": {{rule: "unknown: ask", args: amount(breaksOff), durable: waits, payments: 1, alone: refused,
 		alonePays: 1}},
+	"preflight": {{rule: "preflight: off", args: amount(1), durable: made, payments: 1, alone: made, alonePays: 1}},
+	"learn":     {{rule: "learn: false", args: amount(1), durable: made, payments: 1, alone: made, alonePays: 1}},
 	"retry": {{rule: "retry: { attempts: 2, backoff: 1ms }", args: amount(asksAgain), durable: refused, payments: 2,
 		alone: refused, alonePays: 2}},
 	"timeout": {{rule: "timeout: 50ms", args: amount(takesLong), durable: refused, payments: 1, alone: refused,

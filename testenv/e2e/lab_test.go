@@ -88,10 +88,10 @@ func (l *lab) flaky(c connectors.Context, a labArgs) (any, error) {
 	return "done", nil
 }
 
-// late asks for a second attempt, some seconds later.
+// late asks for a second attempt, later than a busy machine takes for the first attempts of many calls.
 func (l *lab) late(_ connectors.Context, a labArgs) (any, error) {
 	if strings.Count(l.ledger(), "late "+a.Name+" ") < 2 {
-		return nil, &connectors.RetryableError{Message: "later", RetryAfter: 5 * time.Second}
+		return nil, &connectors.RetryableError{Message: "later", RetryAfter: 15 * time.Second}
 	}
 	return a.Name, nil
 }
