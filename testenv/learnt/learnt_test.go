@@ -118,7 +118,6 @@ func (f *fields) count(value any, shape *learnt.Shape, path string) {
 type server struct {
 	name, pkg string
 	args      []string
-	setUp     []string
 	calls     map[string]func(i int) string
 }
 
