@@ -54,10 +54,12 @@ func checkOf(m signals.Message, pending []signals.PendingAction) (signals.Catalo
 	switch m := m.(type) {
 	case signals.Approve:
 		question.Args = m.Args
-		of = func(a signals.PendingAction) bool { return len(m.Seqs) == 0 || slices.Contains(m.Seqs, a.Seq) }
+		of = func(a signals.PendingAction) bool {
+			return !wantsResult(a) && (len(m.Seqs) == 0 || slices.Contains(m.Seqs, a.Seq))
+		}
 	case signals.Resolve:
 		question.Result = m.Result
-		of = func(a signals.PendingAction) bool { return m.Seq == a.Seq }
+		of = func(a signals.PendingAction) bool { return wantsResult(a) && m.Seq == a.Seq }
 	}
 	at := slices.IndexFunc(pending, of)
 	if at < 0 {
@@ -66,3 +68,6 @@ func checkOf(m signals.Message, pending []signals.PendingAction) (signals.Catalo
 	question.Target = pending[at].Connector + "." + pending[at].Method
 	return question, true
 }
+
+// wantsResult reports whether a call waits for its result instead of an approval.
+func wantsResult(a signals.PendingAction) bool { return a.Resolution != "" || a.Reason != "" }
