@@ -123,6 +123,7 @@ type execution struct {
 	stayedAt       int  // the pass after which its state was too large for that
 	next           *signals.Carried
 
+	results       results
 	mailboxes     []mailbox
 	arrivals      *arrivals
 	verdicts      verdicts

@@ -81,6 +81,7 @@ func handle[T any](ctx workflow.Context, e *execution, name, description string,
 		e.verdicts.keep(r.id(m), r.take(ctx, m))
 	}})
 	update := func(ctx workflow.Context, m T) (signals.Verdict, error) {
+		e.takeUpResults(ctx)
 		if e.since(inOrder) {
 			e.drain(ctx) // history has them before it
 			e.newTask(ctx)
@@ -92,7 +93,7 @@ func handle[T any](ctx workflow.Context, e *execution, name, description string,
 	return workflow.SetUpdateHandlerWithOptions(ctx, name, update, workflow.UpdateHandlerOptions{
 		Description: description,
 		Validator: func(ctx workflow.Context, m T) error {
-			if refusal := r.refuses(ctx, m); refusal != "" {
+			if refusal := r.refuses(ctx, m); refusal != "" && !e.results.lie() {
 				return refusedUpdate(e.refuse(refusal))
 			}
 			return e.admitUpdate(ctx, size(m))

@@ -27,8 +27,8 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 		id := signals.CallActivityID(c.rec.Seq, c.scheduled)
 		input.Next = e.nextPass(c)
 		var out signals.CallOutput
-		err := workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(),
-			payload.MustRaw(input)).Get(ctx, &out)
+		err := e.results.await(ctx, workflow.ExecuteActivity(e.callOptions(ctx, c, id, input.Next), c.name(),
+			payload.MustRaw(input)), &out)
 		if e.since(inOrder) && temporal.IsCanceledError(err) {
 			c.withdrawn(input.Key)
 			return

@@ -37,7 +37,7 @@ func (e *execution) pass(ctx workflow.Context) {
 	defer func() { e.cancelPass = nil }()
 	r, err := e.localPass(ctx, input)
 	if err != nil && e.end == nil {
-		r, err = activityPass(ctx, input, e.passSummary(input))
+		r, err = e.activityPass(ctx, input, e.passSummary(input))
 	}
 	if e.since(inOrder) {
 		e.drain(ctx) // what history holds before the result counts before it
@@ -78,7 +78,8 @@ func (e *execution) localPass(ctx workflow.Context, input signals.PassInput) (r 
 	return r, err
 }
 
-func activityPass(ctx workflow.Context, input signals.PassInput, summary string) (r signals.PassResult, err error) {
+func (e *execution) activityPass(ctx workflow.Context, input signals.PassInput,
+	summary string) (r signals.PassResult, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ActivityID: fmt.Sprintf("pass-%d", input.Pass), StartToCloseTimeout: passBound,
 		HeartbeatTimeout: HeartbeatTimeout,
@@ -86,7 +87,7 @@ func activityPass(ctx workflow.Context, input signals.PassInput, summary string)
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: 10 * time.Second},
 	})
-	err = workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)).Get(ctx, &r)
+	err = e.results.await(ctx, workflow.ExecuteActivity(ctx, signals.PassActivity, payload.MustRaw(input)), &r)
 	return r, err
 }
 

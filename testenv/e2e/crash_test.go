@@ -3,12 +3,18 @@ package e2e
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	commandpb "go.temporal.io/api/command/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
 
 	"github.com/temporal-codemode/codemode/internal/history"
 	"github.com/temporal-codemode/codemode/signals"
@@ -100,6 +106,51 @@ func TestStalePassLeavesNothingBehind(t *testing.T) {
 		b.signal(first, syscall.SIGCONT)
 		b.signal(second, syscall.SIGKILL)
 		b.completed(`["second","first"]`, b.approve(id, signals.Approve{}))
+	})
+}
+
+// TestApprovalAfterALostWorkflowTask: a worker shows a pause, and is lost before the server has it.
+func TestApprovalAfterALostWorkflowTask(t *testing.T) {
+	b := setUp(t)
+	b.options.LocalPass = -1
+	lost := make(chan struct{})
+	lose := func(ctx context.Context, method string, req, reply any, c *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
+		if done, ok := req.(*workflowservice.RespondWorkflowTaskCompletedRequest); ok && armsTimer(done.Commands) {
+			close(lost)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return invoke(ctx, method, req, reply, c, opts...)
+	}
+	loses, err := client.Dial(client.Options{HostPort: b.address, Logger: quiet,
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lose)}}})
+	require.NoError(t, err)
+	t.Cleanup(loses.Close)
+	first, err := codemodeworker.New(t.Context(), loses, b.options)
+	require.NoError(t, err)
+	require.NoError(t, first.Start())
+	id := b.start(`return await lab.ask({name: 'a'})`)
+	<-lost
+	verdict := make(chan signals.Verdict, 1)
+	go func() {
+		v, err := b.client.Decide(b.context(), id, signals.Approve{By: "ada"})
+		if err != nil {
+			v.Error = err.Error()
+		}
+		verdict <- v
+	}()
+	first.Stop() // the server waits ten seconds for the workflow task, which the approval has for its way
+	b.worker()
+	v := <-verdict
+	require.True(t, v.Accepted, v.Error)
+	b.completed(`"a"`, b.wait(id))
+}
+
+// armsTimer: a pause does, for its expiry.
+func armsTimer(commands []*commandpb.Command) bool {
+	return slices.ContainsFunc(commands, func(c *commandpb.Command) bool {
+		return c.CommandType == enums.COMMAND_TYPE_START_TIMER
 	})
 }
 

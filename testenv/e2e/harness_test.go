@@ -134,8 +134,11 @@ func eachWay(t *testing.T, test func(t *testing.T, b *bench)) {
 	}
 }
 
-func (b *bench) clientFor(c client.Client) *codemode.Client {
-	cc, err := codemode.NewClient(c, codemode.ClientOptions{Runtime: b.runtime})
+// clientFor makes a client that reads as the SDK's default converter does.
+func (b *bench) clientFor(c client.Client) *codemode.Client { return b.clientReading(c, nil) }
+
+func (b *bench) clientReading(c client.Client, dc converter.DataConverter) *codemode.Client {
+	cc, err := codemode.NewClient(c, codemode.ClientOptions{Runtime: b.runtime, DataConverter: dc})
 	require.NoError(b.t, err)
 	return cc
 }

@@ -96,7 +96,7 @@ func (b *bench) withConverter(keys ...payload.Key) *payload.Converter {
 	require.NoError(b.t, err)
 	b.t.Cleanup(b.temporal.Close)
 	b.converter, b.options.DataConverter = c, c
-	b.client = b.clientFor(b.temporal)
+	b.client = b.clientReading(b.temporal, b.converter)
 	return c
 }
 
@@ -173,8 +173,7 @@ func TestClearTextIsRefused(t *testing.T) {
 	require.Len(t, pending, 1)
 	require.Empty(t, b.lab.effects("write"))
 	require.Empty(t, b.lab.effects("ask"))
-	keyed, err := codemode.NewClient(b.temporal,
-		codemode.ClientOptions{Runtime: b.runtime, DataConverter: b.converter})
+	keyed := b.clientReading(b.temporal, b.converter)
 	require.NoError(t, err)
 	done, err := keyed.Approve(ctx, o.ExecutionID, signals.Approve{By: "ada"})
 	require.NoError(t, err)
