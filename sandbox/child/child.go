@@ -238,7 +238,7 @@ func (c *child) resume(body []byte) sandbox.Result {
 // watched runs a pass under the watchdog, and keeps its runtime where a later one may need it.
 func (c *child) watched(id uint64, e *engine.Engine, park bool, run func() (sandbox.Result, error)) sandbox.Result {
 	c.parked = nil
-	stop := watch(e, c.memory, c.standing.dropAll)
+	stop := watch(e, c.memory, c.spare)
 	defer stop()
 	result, err := run()
 	if err != nil {

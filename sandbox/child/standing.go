@@ -81,6 +81,12 @@ func (s *standing) collect() {
 	}
 }
 
+// spare lets go of all that the pass at work does not need, and reports whether there was anything.
+func (c *child) spare() bool {
+	runtimes, programs := c.standing.dropAll(), c.programs.Clear()
+	return runtimes || programs
+}
+
 func (c *child) drop(body []byte) {
 	var id uint64
 	if decodeFrame(body, &id) != nil {

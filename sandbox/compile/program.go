@@ -285,9 +285,11 @@ func (c *Cache) put(key string, p *Program) {
 	}
 }
 
-// Clear forgets all programs.
-func (c *Cache) Clear() {
+// Clear forgets all programs, and reports whether there were any.
+func (c *Cache) Clear() (had bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	had = len(c.order) > 0
 	c.byKey, c.order, c.size = nil, nil, 0
+	return had
 }
