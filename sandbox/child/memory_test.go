@@ -25,8 +25,8 @@ func TestProgramsOfOthersTakeNoMemory(t *testing.T) {
 		require.NoError(t, err)
 		sandboxtest.RequireValue(t, fmt.Sprint(n), r)
 	}
-	r, err := x.Run(t.Context(), sandbox.Pass{Code: "return new Array(3e6).fill(0).length",
+	r, err := x.Run(t.Context(), sandbox.Pass{Code: "return new Array(2e6).fill(0).length",
 		Connectors: []string{"store"}}, &sandboxtest.Host{})
 	require.NoError(t, err)
-	sandboxtest.RequireValue(t, "3000000", r)
+	sandboxtest.RequireValue(t, "2000000", r)
 }

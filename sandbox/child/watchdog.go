@@ -14,8 +14,8 @@ import (
 // watch stops a pass in a child that uses too much memory or processor time: first by an interrupt, and if native code
 // does not notice that, by ending the child. The worker's own kill comes last.
 //
-// Runtimes that stand in the child and compiled programs are not the pass's fault: where memory is short, drop lets go of
-// them first, and tells whether there were any.
+// Runtimes that stand in the child and compiled programs are not the pass's fault: where memory is short, drop lets go
+// of them first, and tells whether there were any.
 func watch(e *engine.Engine, memory int64, drop func() bool) (stop func()) {
 	done := make(chan struct{})
 	go func() {
