@@ -19,7 +19,7 @@ func TestProgramsOfOthersTakeNoMemory(t *testing.T) {
 	x, err := New(Options{Children: 1, Memory: 128 << 20})
 	require.NoError(t, err)
 	defer func() { _ = x.Close() }()
-	for n := range 8 {
+	for n := range 14 {
 		code := fmt.Sprintf("if (false) {%s} return %d", strings.Repeat("a+a+a+a+a+a+a+a;\n", 24_000), n)
 		r, err := x.Run(t.Context(), sandbox.Pass{Code: code, Connectors: []string{"store"}}, &sandboxtest.Host{})
 		require.NoError(t, err)
