@@ -35,8 +35,8 @@ type Options struct {
 	PassTimeout time.Duration
 	// OwnQueues names the connectors whose calls are made on a task queue of their own.
 	OwnQueues []string
-	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, negative runs none there. Programs
-	// that may end their worker must not: a workflow task is tried again for ever.
+	// LocalPass is how long a pass may run inside its workflow task; 0 is 500 ms, and 3 s while more than 32 run so;
+	// negative runs none there. Programs that may end their worker must not: a workflow task is tried again for ever.
 	LocalPass time.Duration
 	// Attempts tells which workflow tasks are tried again; passes do not run inside these. Nil knows of none.
 	Attempts *Attempts
@@ -66,6 +66,7 @@ type Attributes struct {
 type Activities struct {
 	Options
 	memory    memory
+	inTasks   inTasks
 	jobs      jobs
 	patience  time.Duration // aheadWithin, but for tests
 	effects   effects
@@ -85,12 +86,14 @@ func New(o Options) *Activities {
 	if o.SearchAttributes == nil {
 		o.SearchAttributes = func(context.Context) Attributes { return Attributes{} }
 	}
+	stretch := time.Duration(0)
 	if o.LocalPass == 0 {
+		stretch = localPassAmongMany - defaultLocalPass
 		o.LocalPass = defaultLocalPass
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
 	a := &Activities{
-		Options: o, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
+		Options: o, inTasks: inTasks{stretch: stretch}, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
 		snippets: lookup.NewRecent(),
 	}
 	if !o.NoLearning {

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -172,6 +173,31 @@ func (j *job) isFor(in signals.PassInput) bool {
 		slices.EqualFunc(j.in.Given, in.Given, signals.Given.Same)
 }
 
+// inTasks counts the passes that run inside workflow tasks.
+//
+// A pass that leaves its workflow task costs the server about as much as all else of a short execution. So where many
+// run at once they may stay longer, while workflow tasks have slots for others. The price is that queries and decisions
+// wait for a program that runs, as they would for a server that is busy with its events.
+type inTasks struct {
+	running atomic.Int64
+	stretch time.Duration
+}
+
+const (
+	manyInTasks = 32
+	mostInTasks = 600 // the SDK's default is 1,000 at once
+	// localPassAmongMany stays below the eight seconds after which the SDK renews a workflow task.
+	localPassAmongMany = 3 * time.Second
+)
+
+// more is how much longer passes may stay in their workflow tasks than they may where few do.
+func (t *inTasks) more() time.Duration {
+	if n := t.running.Load(); n > manyInTasks && n < mostInTasks {
+		return t.stretch
+	}
+	return 0
+}
+
 // within runs a pass for as long as a workflow task may stay open for it. A pass that is not done by then is left to
 // the regular activity that follows, and what cannot run here now is that activity's to tell, with retries and
 // heartbeats: both are nil.
@@ -184,15 +210,30 @@ func (a *Activities) within(ctx context.Context, in signals.PassInput) *job {
 	if j == nil {
 		j = a.begin(ctx, in)
 	}
-	budget := time.NewTimer(a.LocalPass)
-	defer budget.Stop()
-	select {
-	case <-j.done:
+	a.inTasks.running.Add(1)
+	defer a.inTasks.running.Add(-1)
+	if j.doneWithin(ctx, a.LocalPass) || j.doneWithin(ctx, a.inTasks.more()) {
 		return j
-	case <-budget.C:
-		a.jobs.leave(runID, j)
-	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
 		j.cancel(context.Cause(ctx))
+	} else {
+		a.jobs.leave(runID, j)
 	}
 	return nil
+}
+
+func (j *job) doneWithin(ctx context.Context, budget time.Duration) bool {
+	if budget <= 0 {
+		return false
+	}
+	timer := time.NewTimer(budget)
+	defer timer.Stop()
+	select {
+	case <-j.done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }

@@ -59,6 +59,35 @@ func TestLocalPassAnswers(t *testing.T) {
 	require.True(t, local.Pinned.LocalPasses)
 }
 
+// Among many that run so, a pass stays in its workflow task; the time that was asked for is kept.
+func TestPassesStayInTheirTasksAmongMany(t *testing.T) {
+	for _, c := range []struct {
+		localPass time.Duration
+		others    int64
+		want      signals.PassEnd
+	}{
+		{0, manyInTasks, signals.PassCompleted},
+		{0, manyInTasks - 1, signals.PassElsewhere},
+		{0, mostInTasks, signals.PassElsewhere},
+		{time.Nanosecond, manyInTasks, signals.PassElsewhere},
+	} {
+		reads, gate := 0, make(chan struct{})
+		a := reading(t, &reads, 7, gate)
+		a.inTasks.stretch = New(Options{LocalPass: c.localPass}).inTasks.stretch * 1000
+		a.LocalPass = time.Nanosecond
+		a.inTasks.running.Store(c.others)
+		if c.want == signals.PassCompleted {
+			close(gate)
+		}
+		local, _ := tryBoth(t, a, func() {
+			if c.want == signals.PassElsewhere {
+				close(gate)
+			}
+		})
+		require.Equal(t, c.want, local.End, "%+v", c)
+	}
+}
+
 func TestPassIsTakenOver(t *testing.T) {
 	reads, gate := 0, make(chan struct{})
 	a := reading(t, &reads, 7, gate)

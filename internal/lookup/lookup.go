@@ -109,7 +109,8 @@ func (l Lookups) method(target string) *signals.Method {
 	return m
 }
 
-// checkValue says what is wrong with arguments or a result that a person wrote, in the words of the activity that uses them.
+// checkValue says what is wrong with arguments or a result that a person wrote, in the words of the
+// activity that uses them.
 func (l Lookups) checkValue(in signals.CatalogueInput) string {
 	connector, name, _ := strings.Cut(in.Target, ".")
 	method, err := l.Connectors.Lookup(connector, name)

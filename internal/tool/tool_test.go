@@ -18,8 +18,8 @@ func TestToolDescriptionIsShortAndFlat(t *testing.T) {
 	text := Description(names, hints, "")
 	assert.LessOrEqual(t, tokens.Count(text), 500)
 	for _, said := range []string{
-		"`github`, `stripe`, `kubernetes`, `filesystem`, `memory` and `codemode`", "codemode.search(", "signature", "unmatched", "`more`",
-		"codemode.describe(", "TypeScript", "Promise.all",
+		"`github`, `stripe`, `kubernetes`, `filesystem`, `memory` and `codemode`", "codemode.search(", "signature",
+		"unmatched", "`more`", "codemode.describe(", "TypeScript", "Promise.all",
 		"approval", "paused", "codemode.step(", "fetch", "Never guess",
 	} {
 		assert.Contains(t, text, said)

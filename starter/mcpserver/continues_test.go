@@ -25,7 +25,8 @@ func (r *failingRuntime) Execute(_ context.Context, _ string, o codemode.Execute
 }
 
 func call(arguments string) *mcp.CallToolRequest {
-	return &mcp.CallToolRequest{Session: &mcp.ServerSession{}, Params: &mcp.CallToolParamsRaw{Name: "codemode", Arguments: json.RawMessage(arguments)}}
+	return &mcp.CallToolRequest{Session: &mcp.ServerSession{},
+		Params: &mcp.CallToolParamsRaw{Name: "codemode", Arguments: json.RawMessage(arguments)}}
 }
 
 func textOf(t *testing.T, r *mcp.CallToolResult) string {
