@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +76,8 @@ func (c *cli) mcpVerb() *cobra.Command {
 		"answer that an execution is still running after this `duration`")
 	cmd.Flags().IntVar(&f.budget, "tokens-per-answer", 6000, "`number` of tokens that an answer's text may take")
 	cmd.Flags().IntVar(&f.chars, "answer-chars", 11_500, "`number` of characters of an answer, on surface utcp")
-	cmd.Flags().DurationVar(&f.limit, "call-limit", 28*time.Second, "longest `duration` of a program, on surface utcp")
+	cmd.Flags().DurationVar(&f.limit, "call-limit", 27*time.Second,
+		"longest `duration` of a program, on surface utcp")
 	cmd.Flags().StringVar(&f.config, "config", "",
 		"run programs here, without Temporal, with the connectors of this `file`: nothing is recorded,\nand what "+
 			"needs approval is left out")
@@ -215,11 +218,26 @@ func (c *cli) mcpOptions(runtime mcpserver.Runtime, f mcpFlags) (mcpserver.Optio
 		Runtime: runtime, Surface: mcpserver.Surface(f.surface), Tokens: f.budget, Wait: f.wait, AnswerChars: f.chars,
 		CallLimit: f.limit, By: f.by, Elicit: mcpserver.Elicit(f.elicit),
 		HowToDecide: func(id string) string {
-			return fmt.Sprintf("with `%s` or in the approval inbox", c.hint("approve", id))
+			return fmt.Sprintf("with `%s%s` or in the approval inbox", whereTemporalIs(), c.hint("approve", id))
 		},
 		Secret: secret, Console: f.page(c.runtime),
 	}, nil
 }
+
+// whereTemporalIs stands before a command that people run in a shell of their own: what the environment of a server
+// that a client starts says, theirs need not. Credentials are left to them.
+func whereTemporalIs() string {
+	prefix := ""
+	for _, name := range []string{"TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE"} {
+		if value := os.Getenv(name); plainWord.MatchString(value) {
+			prefix += name + "=" + value + " "
+		}
+	}
+	return prefix
+}
+
+// plainWord needs no quotes in any shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 
 func (c *cli) listen(ctx context.Context, s *mcpserver.Server, f mcpFlags) error {
 	o, err := f.httpOptions()

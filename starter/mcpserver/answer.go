@@ -65,7 +65,7 @@ func (d *door) tell(out signals.Outcome) told {
 	}
 	switch out.Status {
 	case signals.Running:
-		t.Message = "Still running. Call again with this executionId to get its outcome."
+		t.Message = "Still running: " + d.again() + " to get its outcome."
 	case signals.Paused:
 		t.Pending, t.Message = d.shownPending(out), d.pausedText(out)
 	}
@@ -134,7 +134,14 @@ func (d *door) pausedText(out signals.Outcome) string {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return fmt.Sprintf("Waiting for a person to approve %s. You cannot approve it: tell the user, who decides %s. "+
-		"Do not run the program again; the execution goes on by itself after the decision. Then call again with "+
-		"this executionId.",
-		strings.Join(names, ", "), d.HowToDecide(out.ExecutionID))
+		"Do not run the program again; the execution goes on by itself after the decision. Then: %s.",
+		strings.Join(names, ", "), d.HowToDecide(out.ExecutionID), d.again())
+}
+
+// again is how a model asks for the outcome of an execution that goes on.
+func (d *door) again() string {
+	if d.Surface == Direct {
+		return "call " + outcomeTool + " with this executionId"
+	}
+	return "call again with this executionId"
 }

@@ -3,9 +3,11 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -48,16 +50,22 @@ const cutMark = "...\nmax_output_size exceeded"
 
 // cut shortens a value that is too long to the beginning of its JSON, as a string with a mark at its end.
 func (c chain) cut(value json.RawMessage, room int) json.RawMessage {
-	if len(value) <= room && signals.Units(value) <= c.limit {
+	if utf8.RuneCount(value) <= room && signals.Units(value) <= c.limit {
 		return value
 	}
 	text := []rune(string(value))
-	for keep := min(len(text), c.limit, max(0, room)); ; keep = keep * 9 / 10 {
+	marked := func(keep int) json.RawMessage {
 		short, _ := signals.Marshal(string(text[:keep]) + cutMark)
-		if len(short) <= room || keep == 0 {
-			return short
-		}
+		return short
 	}
+	return marked(longest(min(len(text), c.limit, max(0, room)), func(keep int) bool {
+		return utf8.RuneCount(marked(keep)) <= room
+	}))
+}
+
+// longest is the most of n that fits.
+func longest(n int, fits func(keep int) bool) int {
+	return sort.Search(n, func(keep int) bool { return !fits(keep + 1) })
 }
 
 func (c chain) failure(message string, logs []string) *mcp.CallToolResult {
@@ -75,9 +83,10 @@ func block(v any) *mcp.CallToolResult {
 	return said(string(text))
 }
 
+// encoded is how many characters the JSON of a value has, which is what clients count.
 func encoded(v any) int {
 	text, _ := signals.Marshal(v)
-	return len(text)
+	return utf8.RuneCount(text)
 }
 
 // bridgeLines are console lines with the bridge's prefixes.
@@ -115,11 +124,12 @@ func shortened(lines []string, room int) []string {
 
 // fitted cuts a text to what its JSON may take.
 func fitted(text string, room int) string {
-	short := text
-	for keep := min(len(text), room); encoded(short) > room && keep > 0; keep = keep * 9 / 10 {
-		short = signals.Cut(text, max(keep, len("…")))
+	if encoded(text) <= room {
+		return text
 	}
-	return short
+	all := []rune(text)
+	keep := longest(min(len(all), room), func(keep int) bool { return encoded(string(all[:keep])+"…") <= room })
+	return string(all[:keep]) + "…"
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }

@@ -71,9 +71,11 @@ type Options struct {
 	// Wait is how long a tool call waits for an execution before it answers that this is still running, so that clients
 	// with a limit of their own learn its id; 0 is 55 s. Waiting for a person does not count.
 	Wait time.Duration
-	// AnswerChars is how long an answer of the surface UTCP may get, since RLM cuts off what is longer; 0 is 11,500.
+	// AnswerChars is how many characters (code points) an answer of the surface UTCP may have, since RLM cuts off what
+	// is longer; 0 is 11,500.
 	AnswerChars int
-	// CallLimit bounds the time that a program of the surface UTCP asks for; 0 is 28 s, a little less than RLM waits.
+	// CallLimit bounds the time that a program of the surface UTCP asks for; 0 is 27 s. The answer comes a second later at
+	// most, and RLM waits for 30.
 	CallLimit time.Duration
 	// Elicit says whether people are asked at their clients.
 	Elicit Elicit
@@ -94,7 +96,7 @@ func (o Options) withDefaults() Options {
 	o.Tokens = cmp.Or(o.Tokens, 6000)
 	o.Wait = cmp.Or(o.Wait, 55*time.Second)
 	o.AnswerChars = cmp.Or(o.AnswerChars, 11_500)
-	o.CallLimit = cmp.Or(o.CallLimit, 28*time.Second)
+	o.CallLimit = cmp.Or(o.CallLimit, 27*time.Second)
 	if o.HowToDecide == nil {
 		o.HowToDecide = func(string) string { return "in the approval inbox" }
 	}

@@ -174,8 +174,8 @@ func (d *door) callToolChain(ctx context.Context, request *mcp.CallToolRequest, 
 		codemode.ExecuteOptions{Synchronous: true},
 		func(out signals.Outcome, err error) *mcp.CallToolResult {
 			if ctx.Err() == nil && overdue(timed) && (err != nil || !settled(out)) {
-				d.abandon(ctx, out.ExecutionID)
-				return answer.failure("Script execution timeout after "+milliseconds(timeout), out.Logs)
+				logs := d.abandon(ctx, out)
+				return answer.failure("Script execution timeout after "+milliseconds(timeout), logs)
 			}
 			return d.chainAnswer(answer, out, err)
 		})
@@ -197,17 +197,24 @@ func (d *door) chainAnswer(answer chain, out signals.Outcome, err error) *mcp.Ca
 
 func settled(out signals.Outcome) bool { return out.Status.Terminal() || out.Status == signals.Paused }
 
-// abandon stops a program whose time is up: none of its later calls is made. It does not wait for those that run.
-func (d *door) abandon(ctx context.Context, id string) {
-	if id == "" {
-		return
+// abandonWithin is how long an answer may take beyond the time of its program.
+const abandonWithin = time.Second
+
+// abandon stops a program whose time is up: none of its later calls is made. It does not wait for those that run, and
+// gives what the program has printed, as far as that is known.
+func (d *door) abandon(ctx context.Context, out signals.Outcome) []string {
+	durable, ok := d.Runtime.(Durable)
+	if !ok || out.ExecutionID == "" {
+		return out.Logs
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	if durable, ok := d.Runtime.(Durable); ok {
-		// An execution that cannot be reached now ends by its own limits.
-		_, _ = durable.Cancel(ctx, id, signals.Cancellation{})
+	// An execution that cannot be reached now ends by its own limits.
+	_, _ = durable.Cancel(ctx, out.ExecutionID, signals.Cancellation{})
+	if at, err := durable.Standing(ctx, out.ExecutionID); err == nil && len(at.Logs) > 0 {
+		return at.Logs
 	}
+	return out.Logs
 }
 
 func (d *door) pausedChain(out signals.Outcome) string {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -209,6 +210,10 @@ func TestChainFailures(t *testing.T) {
 	got := said[chainAnswer](t,
 		d.tool("call_tool_chain", map[string]any{"code": "for (;;) tracker.list_issues({})", "timeout": 700}))
 	require.Equal(t, "Script execution timeout after 700ms", got.Error)
+	got = said[chainAnswer](t, d.tool("call_tool_chain", map[string]any{"timeout": 2000,
+		"code": "console.log('so far'); await new Promise(r => setTimeout(r, 600000))"}))
+	require.Equal(t, "Script execution timeout after 2000ms", got.Error)
+	require.Contains(t, got.Logs, "so far")
 	for name, args := range map[string]any{"search_tools": map[string]any{},
 		"call_tool_chain": map[string]any{"code": "1", "timeout": "5"},
 		"tools_info":      map[string]any{"tool_names": "x"}} {
@@ -231,7 +236,7 @@ func TestChainAnswersFit(t *testing.T) {
 		`for (let i = 0; i < 5000; i++) console.log('line', i); throw new Error('y'.repeat(50000))`,
 	} {
 		a := d.tool("call_tool_chain", map[string]any{"code": code})
-		require.LessOrEqual(t, len(a.Content[0].Text), 12_000)
+		require.LessOrEqual(t, utf8.RuneCountInString(a.Content[0].Text), 12_000)
 		got := said[chainAnswer](t, a)
 		if got.Success {
 			require.Contains(t, string(got.Value), "max_output_size exceeded")
