@@ -29,11 +29,13 @@ func (s Selection) Check() error {
 }
 
 func (s Selection) picks(i InboxItem) bool {
-	matches := s.Method == ""
-	if !matches {
-		matches, _ = path.Match(s.Method, i.Connector+"."+i.Method)
-	}
-	return matches && hasLabels(&signals.Record{Caller: i.Caller}, s.Labels)
+	return methodMatches(s.Method, i.Connector+"."+i.Method) && hasLabels(&signals.Record{Caller: i.Caller}, s.Labels)
+}
+
+// methodMatches reports whether a connector.method is what a glob describes; an empty glob describes all.
+func methodMatches(glob, method string) bool {
+	matches, _ := path.Match(glob, method)
+	return glob == "" || matches
 }
 
 // Select lists what waits for a person and is picked, newest execution first, each by seq. Lists may lag a second

@@ -67,6 +67,7 @@ const (
 
 	shapeRollback shape = "rollback"
 	shapeMany     shape = "many"
+	shapeAudit    shape = "audit"
 )
 
 // fail reports an error on standard error, and with --json in the verb's shape as well.
@@ -101,6 +102,8 @@ func (c *cli) failure(s shape, err error) any {
 		return 0
 	case shapeRollback:
 		return signals.RollbackRecord{}.Result()
+	case shapeAudit:
+		return codemode.Audit{Entries: []codemode.AuditEntry{}}
 	case shapeMany:
 		return manyOf(nil, nil)
 	case shapeFound:

@@ -56,7 +56,7 @@ func (c *cli) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.runtime, "runtime", signals.DefaultRuntime, "the runtime's `name`")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print one JSON document")
 	root.AddCommand(c.runVerb(), c.approveVerb(), c.rejectVerb(), c.waitVerb(), c.cancelVerb(),
-		c.pendingVerb(), c.listVerb(), c.showVerb(), c.doctorVerb(),
+		c.pendingVerb(), c.listVerb(), c.showVerb(), c.auditVerb(), c.doctorVerb(),
 		c.retryVerb(), c.resolveVerb(), c.rollbackVerb(), c.deleteVerb(), c.pruneVerb(), c.expireVerb(),
 		c.searchVerb(), c.describeVerb(), c.checkVerb(), c.snippetVerb(), c.mcpVerb(), c.consoleVerb())
 	return root
