@@ -135,6 +135,11 @@ func TestMetricsExplainThemselves(t *testing.T) {
 	} {
 		require.Contains(t, text, line)
 	}
+	dashboard, err := os.ReadFile("../../deploy/grafana/codemode.json")
+	require.NoError(t, err)
+	for _, name := range regexp.MustCompile(`\b(temporal|process)_[a-z_]+`).FindAllString(string(dashboard), -1) {
+		require.Contains(t, text, name)
+	}
 	require.Regexp(t, `(?m)^codemode_sandboxes [1-9]`, text)
 	require.NotRegexp(t, `(?m)^# HELP codemode_\S+ ?$`, text, "nothing of ours goes without an explanation")
 }
