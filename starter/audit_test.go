@@ -33,7 +33,8 @@ func TestMoments(t *testing.T) {
 func TestAuditFlags(t *testing.T) {
 	now := time.Now()
 	for _, f := range []auditFlags{
-		{form: "xml"}, {form: formCSV, since: "x"}, {form: formCSV, until: "x"}, {form: formCSV, since: "1h", until: "2h"},
+		{form: "xml"}, {form: formCSV, since: "x"}, {form: formCSV, until: "x"},
+		{form: formCSV, since: "1h", until: "2h"},
 		{form: formCSV, AuditOptions: codemode.AuditOptions{Kind: "approved"}},
 		{form: formCSV, AuditOptions: codemode.AuditOptions{Method: "["}},
 	} {
@@ -46,8 +47,8 @@ func TestAuditAsCSV(t *testing.T) {
 	seq := 3
 	var out bytes.Buffer
 	require.NoError(t, writeCSV(&out, []codemode.AuditEntry{{
-		Decision: signals.Decision{Kind: signals.SignalApprove, Approved: true, By: "=cmd|' /C calc'!A1", At: 1_700_000_000_123,
-			Note: "a \"quote\",\nand a line"},
+		Decision: signals.Decision{Kind: signals.SignalApprove, Approved: true, By: "=cmd|' /C calc'!A1",
+			At: 1_700_000_000_123, Note: "a \"quote\",\nand a line"},
 		ExecutionID: "exec_1", Seq: &seq, Method: "shop.refund", Args: json.RawMessage(`{"amount":1}`), Call: "applied",
 		Execution: signals.Completed, Purpose: "@SUM(1)",
 	}}))
@@ -55,6 +56,6 @@ func TestAuditAsCSV(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, csvHeader, rows[0])
 	require.Equal(t, []string{"2023-11-14T22:13:20.123Z", "approve", "true", "'=cmd|' /C calc'!A1", "", "exec_1", "3",
-		"shop.refund", "applied", "completed", "a \"quote\",\nand a line", "false", "false", "false", `{"amount":1}`, "", "",
-		"'@SUM(1)", "", "", ""}, rows[1])
+		"shop.refund", "applied", "completed", "a \"quote\",\nand a line", "false", "false", "false", `{"amount":1}`,
+		"", "", "'@SUM(1)", "", "", ""}, rows[1])
 }

@@ -6,9 +6,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// results are the activities that passes and calls wait for. The SDK runs updates before the rest of the workflow, so an
-// update may find a result that history has before it and that nobody has taken up: its sender may have seen what comes
-// of it, if a worker showed that in a query and was lost before its workflow task was answered.
+// results are the activities that passes and calls wait for. The SDK runs updates before the rest of the workflow, so
+// that an update may find a result that history has before it and that nobody has taken up: its sender may have seen
+// what comes of it, if a worker showed that in a query and was lost before its workflow task was answered.
 type results struct{ awaited []workflow.Future }
 
 // await takes up the result of an activity.

@@ -64,7 +64,7 @@ func manifests(t *testing.T) (all []any) {
 	return all
 }
 
-// TestManifestsAreHardened: whatever is deployed has no rights, a bounded memory and probes, and is selected by whatever
+// TestManifestsAreHardened: whatever is deployed has no rights, a bounded memory and probes, and is selected by what
 // means to.
 func TestManifestsAreHardened(t *testing.T) {
 	var selectors []map[string]string

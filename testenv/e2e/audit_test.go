@@ -31,7 +31,8 @@ func TestAudit(t *testing.T) {
 	require.NoError(t, err)
 	b.wait(goesOn)
 	b.approve(goesOn, signals.Approve{By: "ada"})
-	always := b.run(`for (const n of ['1', '2', '3']) await lab.ask({name: n}); return await lab.make({name: 'm'})`).ExecutionID
+	always := b.run(`for (const n of ['1', '2', '3']) await lab.ask({name: n});
+return await lab.make({name: 'm'})`).ExecutionID
 	b.approve(always, signals.Approve{By: "cy", Always: true})
 	cancelled := ask("c")
 	_, err = b.client.Cancel(ctx, cancelled, signals.Cancellation{By: "dan", Reason: "late"})
