@@ -171,8 +171,8 @@ func callOf(e codemode.AuditEntry) string {
 }
 
 var csvHeader = []string{"at", "kind", "approved", "by", "assertedBy", "executionId", "seq", "method", "call",
-	"execution", "note", "always", "remembered", "void", "args", "editedArgs", "argsDigest", "purpose", "startedBy", "startedAs",
-	"onBehalfOf"}
+	"execution", "note", "always", "remembered", "void", "args", "editedArgs", "argsDigest", "purpose",
+	"startedBy", "startedAs", "onBehalfOf"}
 
 // writeCSV writes RFC 4180 with a header, in UTC.
 func writeCSV(to io.Writer, entries []codemode.AuditEntry) error {
@@ -186,8 +186,8 @@ func writeCSV(to io.Writer, entries []codemode.AuditEntry) error {
 		}
 		row := []string{time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z"), e.Kind,
 			strconv.FormatBool(e.Approved), e.By, e.AssertedBy, e.ExecutionID, seq, e.Method, e.Call,
-			string(e.Execution), e.Note, strconv.FormatBool(e.Always), strconv.FormatBool(e.Remembered), strconv.FormatBool(e.Void),
-			string(e.Args), string(e.EditedArgs), e.ArgsDigest, e.Purpose, e.Caller.StartedBy, e.Caller.StartedAs,
+			string(e.Execution), e.Note, strconv.FormatBool(e.Always), strconv.FormatBool(e.Remembered),
+			strconv.FormatBool(e.Void), string(e.Args), string(e.EditedArgs), e.ArgsDigest, e.Purpose, e.Caller.StartedBy, e.Caller.StartedAs,
 			e.Caller.OnBehalfOf}
 		for i, cell := range row {
 			row[i] = noFormula(cell)
