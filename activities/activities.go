@@ -93,7 +93,8 @@ func New(o Options) *Activities {
 	}
 	o.LocalPass = min(o.LocalPass, maxLocalPass)
 	a := &Activities{
-		Options: o, inTasks: inTasks{stretch: stretch}, patience: aheadWithin, catalogue: catalogue.Follow(o.Connectors).Current,
+		Options: o, inTasks: inTasks{stretch: stretch}, patience: aheadWithin,
+		catalogue: catalogue.Follow(o.Connectors).Current,
 		snippets: lookup.NewRecent(),
 	}
 	if !o.NoLearning {

@@ -187,8 +187,8 @@ func writeCSV(to io.Writer, entries []codemode.AuditEntry) error {
 		row := []string{time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z"), e.Kind,
 			strconv.FormatBool(e.Approved), e.By, e.AssertedBy, e.ExecutionID, seq, e.Method, e.Call,
 			string(e.Execution), e.Note, strconv.FormatBool(e.Always), strconv.FormatBool(e.Remembered),
-			strconv.FormatBool(e.Void), string(e.Args), string(e.EditedArgs), e.ArgsDigest, e.Purpose, e.Caller.StartedBy, e.Caller.StartedAs,
-			e.Caller.OnBehalfOf}
+			strconv.FormatBool(e.Void), string(e.Args), string(e.EditedArgs), e.ArgsDigest, e.Purpose,
+			e.Caller.StartedBy, e.Caller.StartedAs, e.Caller.OnBehalfOf}
 		for i, cell := range row {
 			row[i] = noFormula(cell)
 		}

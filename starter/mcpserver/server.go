@@ -74,8 +74,8 @@ type Options struct {
 	// AnswerChars is how many characters (code points) an answer of the surface UTCP may have, since RLM cuts off what
 	// is longer; 0 is 11,500.
 	AnswerChars int
-	// CallLimit bounds the time that a program of the surface UTCP asks for; 0 is 27 s. The answer comes a second later at
-	// most, and RLM waits for 30.
+	// CallLimit bounds the time that a program of the surface UTCP asks for; 0 is 27 s. The answer comes a second
+	// later at most, and RLM waits for 30.
 	CallLimit time.Duration
 	// Elicit says whether people are asked at their clients.
 	Elicit Elicit

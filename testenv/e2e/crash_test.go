@@ -123,8 +123,9 @@ func TestApprovalAfterALostWorkflowTask(t *testing.T) {
 		}
 		return invoke(ctx, method, req, reply, c, opts...)
 	}
-	loses, err := client.Dial(client.Options{HostPort: b.address, Logger: quiet,
-		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lose)}}})
+	o := client.Options{HostPort: b.address, Logger: quiet}
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(lose)}
+	loses, err := client.Dial(o)
 	require.NoError(t, err)
 	t.Cleanup(loses.Close)
 	first, err := codemodeworker.New(t.Context(), loses, b.options)

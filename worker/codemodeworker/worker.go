@@ -70,8 +70,8 @@ type Options struct {
 	// PassTimeout bounds the wall clock of one pass; 0 is 60 s.
 	PassTimeout time.Duration
 	// LocalPass is how long a pass may run inside its workflow task, which is what makes short programs fast; 0 is 500
-	// ms, and 3 s while more than 32 run so, which saves the server work; negative runs every pass as an activity of its
-	// own. Only the default executor's passes run so.
+	// ms, and 3 s while more than 32 run so, which saves the server work; negative runs every pass as an activity of
+	// its own. Only the default executor's passes run so.
 	LocalPass time.Duration
 	// Limits bound an execution; zero fields have defaults.
 	Limits signals.Limits
