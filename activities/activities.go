@@ -95,7 +95,7 @@ func New(o Options) *Activities {
 	a := &Activities{
 		Options: o, inTasks: inTasks{stretch: stretch}, patience: aheadWithin,
 		catalogue: catalogue.Follow(o.Connectors).Current,
-		snippets: lookup.NewRecent(),
+		snippets:  lookup.NewRecent(),
 	}
 	if !o.NoLearning {
 		a.learner = learner.New(cmp.Or(o.Runtime, signals.DefaultRuntime))
