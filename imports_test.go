@@ -28,7 +28,7 @@ var anywhere = []string{
 var mayImport = map[string][]string{
 	"signals":         {},
 	"signals/learnt":  {},
-	"signals/payload": {},
+	"signals/payload": {"connectors/wire"},
 
 	"internal/ask":         {},
 	"internal/history":     {},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -95,6 +94,9 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier 
 	if err != nil {
 		return blocked, fmt.Errorf("the rules for call %d can no longer be told: %w", b.Seq, err)
 	}
+	if blocked.Target, err = method.TargetOf(b.Args); err != nil {
+		return blocked, err
+	}
 	blocked.Revertable = method.Revert != nil
 	blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown,
 		method.Approvals
@@ -109,10 +111,7 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier 
 		blocked.Approval, blocked.Earlier = false,
 			&signals.EarlierCall{From: earlier.From, Unknown: *earlier.Error, Edited: earlier.Edited}
 	}
-	if r := method.Retry; r != (connectors.RetryLimits{}) {
-		blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
-			MaxMs: r.MaxBackoff.Milliseconds()}
-	}
+	blocked.Retry = wireRetry(method.Retry)
 	return blocked, nil
 }
 
