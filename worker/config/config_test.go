@@ -180,8 +180,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"connectors is a list", "connectors: [a]", f + `1: "connectors" must be a mapping, but is a list`},
 		{"connector is text", "connectors:\n  c: x",
 			f + `2: connector "c" must be a mapping, but is "x"` + "\n" +
-				f + `2: connector "c" says neither "mcp" nor "openapi"`},
-		{"connector is nothing", "connectors:\n  c:", f + `2: connector "c" says neither "mcp" nor "openapi"`},
+				f + `2: connector "c" says neither "mcp" nor "openapi" nor "temporal"`},
+		{"connector is nothing", "connectors:\n  c:", f + `2: connector "c" says neither "mcp" nor "openapi" nor "temporal"`},
 		{"connector name", "connectors:\n  my-shop: { mcp: { command: x } }",
 			f + `2: Connector name "my-shop" is not a valid JavaScript identifier`},
 		{"connector name of ours", "connectors:\n  codemode: { mcp: { command: x } }",
