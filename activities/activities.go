@@ -74,8 +74,6 @@ type Activities struct {
 	catalogue func() *catalogue.Catalogue
 	snippets  *lookup.Recent
 	learner   *learner.Learner // nil learns nothing
-
-	noStandalone noStandalone
 }
 
 // New fills in defaults.

@@ -44,13 +44,13 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if err != nil {
 		return sandbox.Refuse(err)
 	}
-	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	target, err := method.TargetOf(c.Args)
 	if err != nil {
 		return sandbox.Refuse(err)
 	}
+	elsewhere := target != nil || h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient ||
-		method.Timeout > longestInline || target != nil && !h.readsByTarget(target)
+		method.Timeout > longestInline
 	if gated && method.Class != connectors.Read {
 		h.shelf.Acts()
 	}
@@ -99,13 +99,6 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	defer cancel()
 	told, done := h.job.reads.begin(c.Seq, c.Connector+"."+c.Method)
 	defer done()
-	if method.Target != nil {
-		settled := h.readByTarget(limited, c, method)
-		if settled.Err != nil && limited.Err() != nil && ctx.Err() == nil {
-			settled.Err = tookTooLong(method)
-		}
-		return settled
-	}
 	value, err := method.Invoke(connectors.Context{
 		Context: limited, ExecutionID: h.in.ExecutionID, Seq: c.Seq, Attempt: 1, // a read needs no idempotency key
 		Caller: h.in.Caller, Progress: told,
@@ -121,7 +114,8 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 	case errors.As(err, &waiting):
 		return sandbox.Settlement{Escalate: true}
 	case limited.Err() != nil && ctx.Err() == nil:
-		return sandbox.Settlement{Err: tookTooLong(method)}
+		message := fmt.Sprintf("%s.%s took longer than its timeout of %s.", c.Connector, c.Method, method.Timeout)
+		return sandbox.Settlement{Err: &signals.CallError{Name: timeoutError, Message: message}}
 	case errors.As(err, &retryable), errors.As(err, &unknown):
 		return sandbox.Settlement{Escalate: true}
 	}
@@ -130,11 +124,6 @@ func (h *host) settle(ctx context.Context, c sandbox.Call) sandbox.Settlement {
 
 // timeoutError is the name of the error of a read that took too long, as AbortSignal.timeout names its own.
 const timeoutError = "TimeoutError"
-
-func tookTooLong(method *connectors.Bound) *signals.CallError {
-	return &signals.CallError{Name: timeoutError,
-		Message: fmt.Sprintf("%s took longer than its timeout of %s.", method.Path(), method.Timeout)}
-}
 
 // lookUpTimeout bounds what a program asks codemode itself.
 const lookUpTimeout = 10 * time.Second

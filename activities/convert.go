@@ -64,7 +64,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *s
 	}
 	result.Entries = r.Entries
 	for _, b := range r.Blocked {
-		blocked, err := a.wireBlocked(in.Runtime, b, shelf.Taken(b.Seq))
+		blocked, err := a.wireBlocked(in, b, shelf.Taken(b.Seq))
 		if err != nil {
 			return result, err
 		}
@@ -83,18 +83,18 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *s
 
 // wireBlocked adds what the method's policy says to what the sandbox knows of the call. A method may have gone since
 // the call was issued, and its policy with it: then the pass is made again, where the program learns that it has gone.
-func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked,
+func (a *Activities) wireBlocked(in signals.PassInput, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked,
 	error) {
 	blocked := signals.Blocked{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: b.Class, Approval: b.Approval,
 		Position: b.Position, TimeoutMs: int64(b.Timeout / time.Millisecond),
-		Queue: a.queue(runtime, b.Connector),
+		Queue: a.queue(in.Runtime, b.Connector),
 	}
 	method, err := a.Connectors.Lookup(b.Connector, b.Method)
 	if err != nil {
 		return blocked, fmt.Errorf("the rules for call %d can no longer be told: %w", b.Seq, err)
 	}
-	if blocked.Target, err = method.TargetOf(b.Args); err != nil {
+	if blocked.Target, err = targetOf(method, in.ExecutionID, b, earlier); err != nil {
 		return blocked, err
 	}
 	blocked.Revertable = method.Revert != nil

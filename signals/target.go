@@ -12,7 +12,7 @@ type Target struct {
 	Activity string `json:"activity,omitempty"`
 	Workflow string `json:"workflow,omitempty"`
 	Queue    string `json:"queue"`
-	// ID is the workflow's; empty is the idempotency key.
+	// ID is the workflow's.
 	ID string `json:"id,omitempty"`
 	// NoWait ends the call once the workflow has started.
 	NoWait bool `json:"noWait,omitempty"`

@@ -137,7 +137,7 @@ func failedTarget(p signals.Prepared, id string, err error) targetAnswer {
 	if errors.As(err, &taken) {
 		return targetAnswer{err: err, failed: &signals.CallError{Name: "WorkflowExecutionAlreadyStarted",
 			Message: fmt.Sprintf("%s was not started: a workflow with the id %q runs, or has completed.", p.Path,
-				cmp.Or(p.ID, p.Key))}}
+				p.ID)}}
 	}
 	var app *temporal.ApplicationError
 	errors.As(err, &app)
@@ -176,7 +176,7 @@ func targetRetries(p signals.Prepared) *temporal.RetryPolicy {
 // outside, or one that only starts.
 func targetWorkflow(ctx workflow.Context, p signals.Prepared, id, summary string) workflow.Context {
 	o := workflow.ChildWorkflowOptions{
-		WorkflowID: cmp.Or(p.ID, p.Key), TaskQueue: p.Queue, WorkflowExecutionTimeout: millis(p.TimeoutMs),
+		WorkflowID: p.ID, TaskQueue: p.Queue, WorkflowExecutionTimeout: millis(p.TimeoutMs),
 		WaitForCancellation: true, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
 		Memo:                  map[string]any{signals.LinkMemo: id}, StaticSummary: summary,

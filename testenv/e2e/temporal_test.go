@@ -124,8 +124,9 @@ connectors:
 const shopSchemas = `{"order": {"type": "object", "required": ["order"], "properties": {"order": {"$ref": "#/$defs/id"},
 	"amount": {"type": "number"}}}, "$defs": {"id": {"type": "string"}}}`
 
-// shop starts the team's worker and a runtime that is bridged to it by configuration alone.
-func (b *bench) shop() *shopTeam {
+// shop starts the team's worker and a runtime that is bridged to it by configuration alone: more follows that of the
+// shop.
+func (b *bench) shop(more ...string) *shopTeam {
 	b.t.Helper()
 	s := &shopTeam{refunds: map[string]int{}, begun: make(chan string, 10), canceled: make(chan string, 10)}
 	queue := "shop-" + b.runtime
@@ -137,7 +138,7 @@ func (b *bench) shop() *shopTeam {
 	w.RegisterWorkflow(s.Fulfil)
 	require.NoError(b.t, w.Start())
 	b.t.Cleanup(w.Stop)
-	b.bridge(strings.ReplaceAll(shopConfig, "QUEUE", queue))
+	b.bridge(strings.ReplaceAll(shopConfig+strings.Join(more, ""), "QUEUE", queue))
 	return s
 }
 
@@ -172,13 +173,16 @@ func TestTeamActivities(t *testing.T) {
 			if a := e.GetActivityTaskScheduledEventAttributes(); a != nil && a.TaskQueue.Name == "shop-"+b.runtime {
 				activities = append(activities, a.ActivityType.Name)
 				require.EqualValues(t, 3, a.RetryPolicy.MaximumAttempts)
+			}
+			if a := e.GetActivityTaskScheduledEventAttributes(); a.GetActivityType().GetName() == "RefundOrder" {
 				require.Equal(t, 2*time.Second, a.StartToCloseTimeout.AsDuration())
+				require.Contains(t, a.RetryPolicy.NonRetryableErrorTypes, "TemporalTimeout:StartToClose")
 			}
 			if c := e.GetStartChildWorkflowExecutionInitiatedEventAttributes(); c != nil {
 				children = append(children, c.WorkflowType.Name)
 			}
 		}
-		require.Equal(t, []string{"RefundOrder"}, activities)
+		require.Equal(t, []string{"GetOrder", "RefundOrder"}, activities)
 		require.Equal(t, []string{"Fulfil"}, children)
 		r := b.show(o.ExecutionID)
 		require.JSONEq(t, `{"refund":"r-a","tries":1}`, string(r.Log[1].Result))
