@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"signals/payload": {"connectors/wire"},
 
 	"internal/ask":         {},
-	"internal/history":     {},
+	"internal/history":     {"signals/payload"},
 	"internal/invocation":  {},
 	"internal/namespace":   {},
 	"internal/rawjson":     {},

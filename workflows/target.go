@@ -166,14 +166,15 @@ func targetRetries(p signals.Prepared) *temporal.RetryPolicy {
 		MaximumInterval: limits.Backoff(0, 100)}
 	if p.Class == signals.Write {
 		attempts = max(1, limits.Attempts)
-		policy.NonRetryableErrorTypes = []string{"TemporalTimeout:StartToClose", "TemporalTimeout:Heartbeat", "PanicError"}
+		policy.NonRetryableErrorTypes = []string{"TemporalTimeout:StartToClose", "TemporalTimeout:Heartbeat",
+			"PanicError"}
 	}
 	policy.MaximumAttempts = int32(attempts)
 	return policy
 }
 
-// targetWorkflow are the options of a team's own workflow: a child, which is asked to end if the execution is ended from
-// outside, or one that only starts.
+// targetWorkflow are the options of a team's own workflow: a child, which is asked to end if the execution is ended
+// from outside, or one that only starts.
 func targetWorkflow(ctx workflow.Context, p signals.Prepared, id, summary string) workflow.Context {
 	o := workflow.ChildWorkflowOptions{
 		WorkflowID: p.ID, TaskQueue: p.Queue, WorkflowExecutionTimeout: millis(p.TimeoutMs),

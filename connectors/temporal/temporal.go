@@ -77,8 +77,8 @@ const maxName = 800
 
 func (c *connector) Methods(ctx context.Context) ([]connectors.Method, error) {
 	if queue := c.options.TaskQueue; queue == "" || len(queue) > maxName {
-		return nil, connectors.ConfigErrorf("connector %q over Temporal needs the name of a task queue, of %d bytes at most",
-			c.name, maxName)
+		return nil, connectors.ConfigErrorf("connector %q over Temporal needs the name of a task queue, of %d bytes at "+
+			"most", c.name, maxName)
 	}
 	var methods []connectors.Method
 	for _, a := range c.options.Activities {
@@ -90,8 +90,8 @@ func (c *connector) Methods(ctx context.Context) ([]connectors.Method, error) {
 	}
 	for _, m := range methods {
 		if m.Origin == "" || len(m.Origin) > maxName {
-			return nil, connectors.ConfigErrorf("connector %q names an activity or workflow with a type of %d bytes — "+
-				"use 1 to %d", c.name, len(m.Origin), maxName)
+			return nil, connectors.ConfigErrorf("connector %q names an activity or workflow with a type of %d "+
+				"bytes — use 1 to %d", c.name, len(m.Origin), maxName)
 		}
 	}
 	return connectors.New(c.name, "", methods...).Methods(ctx)
@@ -121,5 +121,5 @@ var errNoTemporal = &noTemporalError{}
 type noTemporalError struct{}
 
 func (*noTemporalError) Error() string {
-	return "this tool is an activity or a workflow of a Temporal worker: it can be called in an execution on Temporal only"
+	return "this tool is an activity or a workflow of a Temporal worker: only an execution on Temporal can call it"
 }

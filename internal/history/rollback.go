@@ -106,7 +106,8 @@ func (h *History) Effect(log *signals.Log, t signals.RevertTarget) (args, result
 		if err != nil || len(args) > 0 {
 			return args, result, err
 		}
-		if in, ok := h.made(t.Seq); ok && !signals.IsTargetID(t.Source) { // its result was given, and too large to travel with them
+		// Its result was given, and too large to travel with the arguments.
+		if in, ok := h.made(t.Seq); ok && !signals.IsTargetID(t.Source) {
 			return in.Args, result, nil
 		}
 	}

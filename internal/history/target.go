@@ -93,8 +93,8 @@ func (h *History) answeredByTarget(seq int) bool {
 	return a != nil && signals.IsTargetID(a.id) && a.result != nil
 }
 
-// preparedArgs are the arguments that an activity of ours prepared for the newest attempt of a call: a person had edited
-// them. Otherwise they are the program's, and nil here.
+// preparedArgs are the arguments that an activity of ours prepared for the newest attempt of a call: a person had
+// edited them. Otherwise they are the program's, and nil here.
 func (h *History) preparedArgs(seq int) (args json.RawMessage) {
 	for try := 1; ; try++ {
 		a := h.attempt(seq, try)

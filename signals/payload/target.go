@@ -71,8 +71,8 @@ func unreadable(path, why string) *signals.CallError {
 const panicError = "PanicError"
 
 // TargetError is the answer of a team's own activity or workflow that failed, as the program sees it. It is nil if that
-// is none, such as a timeout or a panic: then nobody knows what it has done. A workflow's own answer may have any cause.
-// Details are read by decode.
+// is none, such as a timeout or a panic: then nobody knows what it has done. A workflow's own answer may have any
+// cause. Details are read by decode.
 func TargetError(f *failurepb.Failure, decode func(*commonpb.Payloads, ...any) error) *signals.CallError {
 	if f.GetActivityFailureInfo() != nil || f.GetChildWorkflowExecutionFailureInfo() != nil {
 		f = f.GetCause()

@@ -116,7 +116,8 @@ connectors:
       taskQueue: QUEUE
       activities:
         GetOrder: { class: read, input: shop.json#/order, heartbeat: 5s }
-        RefundOrder: { requiresApproval: "args.amount > 100", idempotencyKey: argument, heartbeat: 5s, timeout: 2s, retry: { attempts: 3, backoff: 10ms }, revert: { tool: CancelRefund, args: { refund: result.refund } } }
+        RefundOrder: { requiresApproval: "args.amount > 100", idempotencyKey: argument, heartbeat: 5s, timeout: 2s,
+          retry: { attempts: 3, backoff: 10ms }, revert: { tool: CancelRefund, args: { refund: result.refund } } }
         CancelRefund: { hidden: true }
       workflows: { Fulfil: { id: "'fulfil-QUEUE-' + args.order" } }
 `
@@ -215,7 +216,9 @@ func TestTeamErrors(t *testing.T) {
 func TestTeamRollback(t *testing.T) {
 	b := setUp(t)
 	s := b.shop()
-	o := b.run(`await shop.RefundOrder({order: 'one', amount: 1}); await shop.RefundOrder({order: 'two', amount: 2}); return 1`)
+	o := b.run(`
+		await shop.RefundOrder({order: 'one', amount: 1});
+		await shop.RefundOrder({order: 'two', amount: 2}); return 1`)
 	b.completed(`1`, o)
 	r, err := b.client.Rollback(b.context(), o.ExecutionID, signals.Rollback{})
 	require.NoError(t, err)

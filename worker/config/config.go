@@ -168,8 +168,8 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 		case connector.Temporal != nil:
 			o.Connectors = append(o.Connectors, temporalconnector.New(connector.Name, *connector.Temporal))
 		default:
-			return codemodeworker.Options{}, fmt.Errorf("connector %q names neither an MCP server, nor an OpenAPI document, "+
-				"nor what a team's Temporal workers have", connector.Name)
+			return codemodeworker.Options{}, fmt.Errorf("connector %q names neither an MCP server, nor an OpenAPI "+
+				"document, nor what a team's Temporal workers have", connector.Name)
 		}
 		if connector.OwnQueue {
 			o.OwnQueues = append(o.OwnQueues, connector.Name)

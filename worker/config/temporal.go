@@ -87,8 +87,8 @@ func (r *reader) checkTemporal(e entry, c Connector, found map[string]*yaml.Node
 	}
 	for _, rule := range c.Rules {
 		if rule.MaxConcurrent > 0 || rule.RatePerSecond > 0 {
-			r.fail(e.name, `the rule for %q limits calls that the team's workers make: set limits at those, or at their `+
-				`task queue`, rule.Pattern)
+			r.fail(e.name, `the rule for %q limits calls that the team's workers make: set limits at those, or at `+
+				`their task queue`, rule.Pattern)
 		}
 	}
 }
