@@ -171,8 +171,8 @@ func (b *Bound) TargetOf(args json.RawMessage) (*signals.Target, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot be scheduled with these arguments: %w", b.Path(), err)
 	case len(t.ID) > signals.MaxTargetID:
-		return nil, fmt.Errorf("%s cannot be scheduled with these arguments: they give a workflow id of %d bytes, more "+
-			"than %d", b.Path(), len(t.ID), signals.MaxTargetID)
+		return nil, fmt.Errorf("%s cannot be scheduled with these arguments: they give a workflow id of %d bytes, "+
+			"more than %d", b.Path(), len(t.ID), signals.MaxTargetID)
 	}
 	return t, nil
 }

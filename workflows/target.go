@@ -111,7 +111,8 @@ func (r *results) target(ctx workflow.Context, p signals.Prepared, id, summary s
 	case p.NoWait:
 		return r.started(ctx, p, id, summary, args)
 	default:
-		err = r.await(ctx, workflow.ExecuteChildWorkflow(targetWorkflow(ctx, p, id, summary), p.Workflow, args...), &raw)
+		child := workflow.ExecuteChildWorkflow(targetWorkflow(ctx, p, id, summary), p.Workflow, args...)
+		err = r.await(ctx, child, &raw)
 	}
 	if err != nil {
 		return failedTarget(p, id, err)
@@ -142,7 +143,8 @@ func failedTarget(p signals.Prepared, id string, err error) targetAnswer {
 	var app *temporal.ApplicationError
 	errors.As(err, &app)
 	failure := temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{}).ErrorToFailure(err)
-	failed := payload.TargetError(failure, func(_ *commonpb.Payloads, into ...any) error { return app.Details(into...) })
+	details := func(_ *commonpb.Payloads, into ...any) error { return app.Details(into...) }
+	failed := payload.TargetError(failure, details)
 	return targetAnswer{err: err, failed: failed, source: id}
 }
 

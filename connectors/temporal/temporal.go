@@ -77,8 +77,8 @@ const maxName = 800
 
 func (c *connector) Methods(ctx context.Context) ([]connectors.Method, error) {
 	if queue := c.options.TaskQueue; queue == "" || len(queue) > maxName {
-		return nil, connectors.ConfigErrorf("connector %q over Temporal needs the name of a task queue, of %d bytes at "+
-			"most", c.name, maxName)
+		return nil, connectors.ConfigErrorf("connector %q over Temporal needs the name of a task queue, of %d bytes "+
+			"at most", c.name, maxName)
 	}
 	var methods []connectors.Method
 	for _, a := range c.options.Activities {

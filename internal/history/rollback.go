@@ -25,7 +25,8 @@ func (h *History) Loose(log *signals.Log) []signals.Given {
 	var given []signals.Given
 	for id, a := range h.byID {
 		seq, ok := signals.ParseCallActivityID(id)
-		if _, issued := log.Blocked[seq]; ok && issued && a.result != nil && a.out.Prepared == nil && !log.Settled(seq) {
+		made := a.result != nil && a.out.Prepared == nil
+		if _, issued := log.Blocked[seq]; ok && issued && made && !log.Settled(seq) {
 			given = append(given, signals.Given{ID: seq, At: a.ended, Source: id})
 		}
 	}

@@ -167,7 +167,8 @@ func TestTeamActivities(t *testing.T) {
 			return [got, refund, await shop.Fulfil({order: 'a'})]`)
 		require.Len(t, o.Pending, 1, o.Error)
 		o = b.approve(o.ExecutionID, signals.Approve{})
-		b.completed(`[{"order":"a","amount":120},{"refund":"r-a","tries":1},"sent a by fulfil-shop-`+b.runtime+`-a"]`, o)
+		b.completed(`[{"order":"a","amount":120}, {"refund":"r-a","tries":1},
+			"sent a by fulfil-shop-`+b.runtime+`-a"]`, o)
 		require.Regexp(t, "^"+o.ExecutionID+":1:", s.keys[0])
 		var activities, children []string
 		for _, e := range b.events(o.ExecutionID) {
@@ -227,7 +228,9 @@ func TestTeamRollback(t *testing.T) {
 	b.healthyWorkflow(signals.RollbackID(signals.WorkflowID(b.runtime, o.ExecutionID), 1), "rollback")
 
 	// On an open execution, whose arguments a person had edited.
-	o = b.run(`await shop.RefundOrder({order: 'three', amount: 101}); await shop.RefundOrder({order: 'b', amount: 101})`)
+	o = b.run(`
+		await shop.RefundOrder({order: 'three', amount: 101});
+		await shop.RefundOrder({order: 'b', amount: 101})`)
 	require.Len(t, o.Pending, 1)
 	o = b.approve(o.ExecutionID, signals.Approve{Seqs: []int{0}, Args: []byte(`{"order":"edited","amount":7}`)})
 	require.Len(t, o.Pending, 1, o.Error)

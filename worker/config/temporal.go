@@ -231,7 +231,11 @@ func refersTo(value any, prefix string) bool {
 		if ref, ok := v["$ref"].(string); ok && strings.HasPrefix(ref, prefix) {
 			return true
 		}
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(each any) bool { return refersTo(each, prefix) })
+		for _, each := range v {
+			if refersTo(each, prefix) {
+				return true
+			}
+		}
 	case []any:
 		return slices.ContainsFunc(v, func(each any) bool { return refersTo(each, prefix) })
 	}
