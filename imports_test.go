@@ -28,10 +28,10 @@ var anywhere = []string{
 var mayImport = map[string][]string{
 	"signals":         {},
 	"signals/learnt":  {},
-	"signals/payload": {},
+	"signals/payload": {"connectors/wire"},
 
 	"internal/ask":         {},
-	"internal/history":     {},
+	"internal/history":     {"signals/payload"},
 	"internal/invocation":  {},
 	"internal/namespace":   {},
 	"internal/rawjson":     {},
@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"connectors/mcp":       {"connectors", "connectors/wire", "connectors/internal"},
 	"connectors/openapi":   {"connectors", "connectors/wire", "connectors/internal"},
 	"connectors/outbound":  {"connectors", "connectors/wire", "connectors/internal"},
+	"connectors/temporal":  {"connectors"},
 	"connectors/search":    {},
 	"connectors/types":     {"connectors"},
 	"connectors/catalogue": {"connectors", "connectors/search", "connectors/types"},
@@ -87,7 +88,7 @@ var mayImport = map[string][]string{
 	},
 	"worker/config": {
 		"worker/codemodeworker", "connectors", "connectors/mcp", "connectors/openapi", "connectors/outbound",
-		"connectors/wire", "sandbox/child", "sandbox/harden",
+		"connectors/temporal", "connectors/wire", "sandbox/child", "sandbox/harden",
 	},
 	"worker": {
 		"", "signals/payload", "connectors", "sandbox/child", "sandbox/harden", "worker/codemodeworker",

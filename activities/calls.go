@@ -44,7 +44,11 @@ func (h *host) Admit(c sandbox.Call) sandbox.Admission {
 	if err != nil {
 		return sandbox.Refuse(err)
 	}
-	elsewhere := h.queue("", c.Connector) != "" // a pass has only what its own worker can make
+	target, err := method.TargetOf(c.Args)
+	if err != nil {
+		return sandbox.Refuse(err)
+	}
+	elsewhere := target != nil || h.queue("", c.Connector) != "" // a pass has only what its own worker can make
 	gated := approval || method.Class != connectors.Read || elsewhere || method.ResolvedByClient ||
 		method.Timeout > longestInline
 	if gated && method.Class != connectors.Read {
@@ -151,6 +155,12 @@ func (a *Activities) Call(ctx context.Context, args converter.EncodedValues) (co
 		var done context.CancelFunc
 		made, done = untilLost(ctx)
 		defer done()
+	}
+	if prepared, err := a.prepare(ctx, in); err != nil || prepared != nil {
+		if err != nil {
+			return converter.RawValue{}, err
+		}
+		return payload.Raw(signals.CallOutput{Prepared: prepared})
 	}
 	value, err := a.call(made, in, pulse.told)
 	if err != nil && in.Class == signals.Read && cancelRequested(ctx) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/sandbox"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/signals/payload"
@@ -65,7 +64,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *s
 	}
 	result.Entries = r.Entries
 	for _, b := range r.Blocked {
-		blocked, err := a.wireBlocked(in.Runtime, b, shelf.Taken(b.Seq))
+		blocked, err := a.wireBlocked(in, b, shelf.Taken(b.Seq))
 		if err != nil {
 			return result, err
 		}
@@ -84,16 +83,19 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *s
 
 // wireBlocked adds what the method's policy says to what the sandbox knows of the call. A method may have gone since
 // the call was issued, and its policy with it: then the pass is made again, where the program learns that it has gone.
-func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked,
+func (a *Activities) wireBlocked(in signals.PassInput, b sandbox.BlockedCall, earlier *signals.Offer) (signals.Blocked,
 	error) {
 	blocked := signals.Blocked{
 		Seq: b.Seq, Connector: b.Connector, Method: b.Method, Args: b.Args, Class: b.Class, Approval: b.Approval,
 		Position: b.Position, TimeoutMs: int64(b.Timeout / time.Millisecond),
-		Queue: a.queue(runtime, b.Connector),
+		Queue: a.queue(in.Runtime, b.Connector),
 	}
 	method, err := a.Connectors.Lookup(b.Connector, b.Method)
 	if err != nil {
 		return blocked, fmt.Errorf("the rules for call %d can no longer be told: %w", b.Seq, err)
+	}
+	if blocked.Target, err = targetOf(method, in.ExecutionID, b, earlier); err != nil {
+		return blocked, err
 	}
 	blocked.Revertable = method.Revert != nil
 	blocked.Client, blocked.AskUnknown, blocked.Approvals = method.ResolvedByClient, method.AskWhenUnknown,
@@ -109,10 +111,7 @@ func (a *Activities) wireBlocked(runtime string, b sandbox.BlockedCall, earlier 
 		blocked.Approval, blocked.Earlier = false,
 			&signals.EarlierCall{From: earlier.From, Unknown: *earlier.Error, Edited: earlier.Edited}
 	}
-	if r := method.Retry; r != (connectors.RetryLimits{}) {
-		blocked.Retry = &signals.RetryLimits{Attempts: r.Attempts, InitialMs: r.Backoff.Milliseconds(),
-			MaxMs: r.MaxBackoff.Milliseconds()}
-	}
+	blocked.Retry = wireRetry(method.Retry)
 	return blocked, nil
 }
 

@@ -146,6 +146,7 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 	if err := known.log.Give(in.Given, nil); err != nil {
 		return signals.PassResult{}, err
 	}
+	a.learnFrom(ctx, in.Given, known.log)
 	pass, lookups := a.sandboxPass(in, known, nonce), a.lookups(ctx, in.Runtime)
 	ctx = sandbox.WithWaiting(ctx, j.report)
 	report, err := a.preflight(ctx, in, pass, lookups)

@@ -107,6 +107,26 @@ func carryEffects(h *history.History, log *signals.Log, list []signals.RevertTar
 	}
 }
 
+// prepareRevert is what undoes a call, where a team's own activity or workflow does; nil where revert does.
+func (a *Activities) prepareRevert(ctx context.Context, in signals.CallInput) (*signals.Prepared, error) {
+	method, err := a.Connectors.Lookup(in.Connector, in.Method)
+	if err != nil || method.Target == nil {
+		return nil, nil
+	}
+	args, result, err := a.effect(ctx, *in.Revert)
+	if err != nil {
+		return nil, err
+	}
+	by, undoing, err := method.Undoing(args, result)
+	if err != nil {
+		return nil, applicationError(signals.ErrorConnector, err.Error(), false, 0)
+	}
+	if by == nil || by.Target == nil {
+		return nil, nil
+	}
+	return preparedFor(by, undoing, signals.RevertKey(in.ExecutionID, in.Seq, in.Connector, in.Method, args))
+}
+
 // revert undoes one call.
 func (a *Activities) revert(ctx context.Context, in signals.CallInput, method *connectors.Bound) error {
 	args, result, err := a.effect(ctx, *in.Revert)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/temporal-codemode/codemode/connectors/wire"
 	"github.com/temporal-codemode/codemode/internal/validate"
+	"github.com/temporal-codemode/codemode/signals"
 )
 
 // Bound is a method of a [Set]: its connector, and the method with the rules
@@ -25,6 +26,7 @@ type Bound struct {
 	// revertReads says that a rule makes the undoing call from the arguments of this one.
 	revertReads bool
 	compile     func() (*validate.Compiled, error)
+	undoing     func(args, result json.RawMessage) (*Bound, json.RawMessage, error) // nil where no rule names one
 }
 
 // bind leaves the schema for later: a large catalogue is rarely used as a whole.
@@ -156,6 +158,31 @@ func (b *Bound) Undo(ctx Context, args, result json.RawMessage) (err error) {
 		return b.typed(err)
 	}
 	return nil
+}
+
+// TargetOf is the team's own activity or workflow that makes a call; nil if Execute does. It finds early what the
+// server would refuse.
+func (b *Bound) TargetOf(args json.RawMessage) (*signals.Target, error) {
+	if b.Target == nil {
+		return nil, nil
+	}
+	t, err := b.Target(args)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be scheduled with these arguments: %w", b.Path(), err)
+	case len(t.ID) > signals.MaxTargetID:
+		return nil, fmt.Errorf("%s cannot be scheduled with these arguments: they give a workflow id of %d bytes, "+
+			"more than %d", b.Path(), len(t.ID), signals.MaxTargetID)
+	}
+	return t, nil
+}
+
+// Undoing is the method by which a rule undoes a call, with its arguments; nil if no rule names one.
+func (b *Bound) Undoing(args, result json.RawMessage) (*Bound, json.RawMessage, error) {
+	if b.undoing == nil {
+		return nil, nil, nil
+	}
+	return b.undoing(args, result)
 }
 
 func (b *Bound) panicked(value any) error {

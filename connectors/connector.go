@@ -99,6 +99,9 @@ type Method struct {
 	// json.RawMessage is wire JSON already, []byte becomes a Uint8Array and all
 	// else is encoded by [EncodeValue].
 	Execute func(ctx Context, args json.RawMessage) (any, error)
+	// Target names the team's own activity or workflow that makes a call, given its arguments as wire JSON. Executions
+	// on Temporal schedule that, and do not use Execute.
+	Target func(args json.RawMessage) (*signals.Target, error)
 	// Revert undoes a call that took effect, given its arguments and result as
 	// wire JSON. Nil: cannot be undone.
 	Revert func(ctx Context, args, result json.RawMessage) error

@@ -101,18 +101,22 @@ func bindRevert(b *Bound, rule *RevertRule, methods map[string]*Bound) error {
 			b.Method.Name)
 	}
 	b.revertReads = rule.Args != nil
-	b.Revert = func(ctx Context, args, result json.RawMessage) error {
+	b.undoing = func(args, result json.RawMessage) (*Bound, json.RawMessage, error) {
 		var undoing json.RawMessage
 		if rule.Args != nil {
 			var err error
 			if undoing, err = rule.Args(args, result); err != nil {
-				return fmt.Errorf("arguments for %s, which undoes %s: %w", target.Path(), b.Path(), err)
+				return nil, nil, fmt.Errorf("arguments for %s, which undoes %s: %w", target.Path(), b.Path(), err)
 			}
 		}
-		if err := target.Validate(undoing); err != nil {
+		return target, undoing, target.Validate(undoing)
+	}
+	b.Revert = func(ctx Context, args, result json.RawMessage) error {
+		target, undoing, err := b.undoing(args, result)
+		if err != nil {
 			return err
 		}
-		_, err := target.Invoke(ctx, undoing)
+		_, err = target.Invoke(ctx, undoing)
 		return err
 	}
 	return nil

@@ -217,6 +217,10 @@ type CallError struct {
 	Message string `json:"message"`
 	// Key is the idempotency key of a call whose outcome is unknown.
 	Key string `json:"key,omitempty"`
+	// Details are those of a team's own activity or workflow, as wire JSON; NonRetryable says that it asked not to be
+	// tried again.
+	Details      json.RawMessage `json:"details,omitempty"`
+	NonRetryable bool            `json:"nonRetryable,omitempty"`
 }
 
 // UnknownOutcome is the error of a call that was interrupted while it ran.
@@ -292,6 +296,8 @@ type Blocked struct {
 	Retry *RetryLimits `json:"retry,omitempty"`
 	// Earlier is set of a call whose outcome an earlier execution left unknown, and about which a person is asked.
 	Earlier *EarlierCall `json:"earlier,omitempty"`
+	// Target makes the call, where that is a team's own activity or workflow.
+	Target *Target `json:"target,omitempty"`
 }
 
 // EarlierCall is what is known of a call that an earlier execution made and whose outcome it left unknown.
@@ -440,6 +446,8 @@ type CallOutput struct {
 	At int64 `json:"at,omitempty"`
 	// Next is that pass, if it ended in time. It counts unless the execution has ended, or started another instead.
 	Next *PassResult `json:"next,omitempty"`
+	// Prepared says that nothing was made yet: the workflow has this make it.
+	Prepared *Prepared `json:"prepared,omitempty"`
 }
 
 // Types of the application errors that call activities and update validators fail with.

@@ -11,7 +11,7 @@ import (
 // call answers is all that the pass will be given.
 func (e *execution) nextPass(c *call) *signals.NextPass {
 	passing := e.nextPassNow || e.cancelPass != nil
-	if !e.pinned.LocalPasses || passing || e.end != nil || c.queue != "" || c.resolution != nil ||
+	if !e.pinned.LocalPasses || passing || e.end != nil || c.queue != "" || c.target != nil || c.resolution != nil ||
 		len(e.timers)+len(e.settled)+len(e.decisions) > 0 {
 		return nil
 	}

@@ -16,7 +16,8 @@ type call struct {
 	phase       phase
 	args        json.RawMessage
 	timeout     time.Duration
-	queue       string // empty is the workflow's own
+	queue       string          // empty is the workflow's own
+	target      *signals.Target // a team's own activity or workflow that makes it; nil where one of ours does
 	requestedAt int64
 	editedArgs  json.RawMessage
 	refused     string // why the last approval or result could not be used
@@ -146,6 +147,7 @@ func newGatedCall(b signals.Blocked, now int64) *call {
 			Revertable: b.Revertable,
 		},
 		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, requestedAt: now,
+		target:          b.Target,
 		approvalsNeeded: max(1, b.Approvals), people: b.Approvers, client: b.Client, askUnknown: b.AskUnknown,
 	}
 	if b.Retry != nil {

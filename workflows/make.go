@@ -17,6 +17,10 @@ import (
 // withdraws it.
 func (e *execution) make(ctx workflow.Context, c *call) {
 	input := e.callInput(c)
+	if c.target != nil && !input.Edited && input.Resolution == nil {
+		e.makeByTarget(ctx, c, c.prepared(input.Key))
+		return
+	}
 	unavailable := 0
 	for input.Attempt = 1; ; {
 		if e.withdraws() {
@@ -31,6 +35,11 @@ func (e *execution) make(ctx workflow.Context, c *call) {
 			payload.MustRaw(input)), &out)
 		if e.since(inOrder) && temporal.IsCanceledError(err) {
 			c.withdrawn(input.Key)
+			return
+		}
+		if err == nil && out.Prepared != nil {
+			e.reserveTaskBytes(ctx, c)
+			e.makeByTarget(ctx, c, *out.Prepared)
 			return
 		}
 		kind, delay := failureKind(err)

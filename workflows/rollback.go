@@ -101,8 +101,7 @@ func revert(ctx workflow.Context, in signals.RollbackPlanInput, t signals.Revert
 		if t.Once {
 			err = undoOnce(ctx, in, t, input.Attempt)
 		} else {
-			err = workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), name+".revert",
-				payload.MustRaw(input)).Get(ctx, nil)
+			err = undoCall(ctx, input, t)
 		}
 		kind, delay := failureKind(err)
 		if (kind == signals.ErrorRetryable || kind == signals.ErrorUnavailable) && input.Attempt < limits.Attempts {
@@ -121,6 +120,17 @@ func revert(ctx workflow.Context, in signals.RollbackPlanInput, t signals.Revert
 		}
 		return done
 	}
+}
+
+// undoCall makes one attempt of undoing a call.
+func undoCall(ctx workflow.Context, input signals.CallInput, t signals.RevertTarget) error {
+	var out signals.CallOutput
+	err := workflow.ExecuteActivity(revertOptions(ctx, t, input.Attempt), t.Connector+"."+t.Method+".revert",
+		payload.MustRaw(input)).Get(ctx, &out)
+	if err == nil && out.Prepared != nil {
+		return undoByTarget(ctx, *out.Prepared, t.Seq, input.Attempt)
+	}
+	return err
 }
 
 func revertOptions(ctx workflow.Context, t signals.RevertTarget, attempt int) workflow.Context {

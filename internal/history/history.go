@@ -48,6 +48,7 @@ type activity struct {
 	result   *commonpb.Payloads
 	failure  *failurepb.Failure
 	out      signals.CallOutput // of a gated call
+	noWait   bool               // of a workflow that a call only starts
 	ended    int64              // epoch milliseconds; 0 while it has not completed
 }
 
@@ -117,22 +118,29 @@ func (h *History) take(e *historypb.HistoryEvent) error {
 		return h.completed(h.activities[a.ScheduledEventId], a.Result)
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
 		a := e.GetActivityTaskFailedEventAttributes()
-		if scheduled := h.activities[a.ScheduledEventId]; scheduled != nil {
-			converter.DecodeCommonFailureAttributes(h.dc, a.Failure)
-			scheduled.failure = a.Failure
-		}
+		h.failed(h.activities[a.ScheduledEventId], a.Failure)
 	case enumspb.EVENT_TYPE_MARKER_RECORDED:
 		return h.marked(e.GetMarkerRecordedEventAttributes())
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
 		a := e.GetWorkflowExecutionCancelRequestedEventAttributes()
 		h.Cancelled = &signals.Decision{Kind: "cancel", By: a.Identity, Note: a.Cause, At: h.UpdatedAt}
 	default:
+		if known, err := h.takeChild(e); known {
+			return err
+		}
 		if result := ResultOf(e); result != nil {
 			return h.ended(result)
 		}
 		h.Closed = closedBy(e.EventType)
 	}
 	return nil
+}
+
+func (h *History) failed(a *activity, failure *failurepb.Failure) {
+	if a != nil {
+		converter.DecodeCommonFailureAttributes(h.dc, failure)
+		a.failure = failure
+	}
 }
 
 // ResultOf is the result in the last event of a workflow that ended by itself, also of one that was asked to fail.
@@ -185,7 +193,11 @@ func (h *History) completed(a *activity, result *commonpb.Payloads) error {
 		return err
 	}
 	a.result, a.ended = result, h.UpdatedAt
-	if _, call := signals.ParseCallActivityID(a.id); !call {
+	if signals.IsTargetID(a.id) {
+		return h.targetEnded(a)
+	}
+	_, call := signals.ParseCallActivityID(a.id)
+	if _, undoing := signals.ParseRevertActivityID(a.id); !call && !undoing {
 		return nil
 	}
 	if err := h.decode(result, &a.out); err != nil || a.out.Next == nil {
@@ -265,6 +277,8 @@ func (h *History) Source(activityID string) (signals.Settlement, error) {
 	switch {
 	case a == nil:
 		return signals.Settlement{}, fmt.Errorf("no activity %q in history", activityID)
+	case signals.IsTargetID(activityID) && (a.failure != nil || a.result != nil):
+		return h.targetSettled(a)
 	case a.failure != nil:
 		return signals.Settlement{Error: &signals.CallError{Message: signals.Cut(a.failure.Message,
 			signals.MaxErrorBytes)}}, nil

@@ -1,10 +1,12 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/temporal-codemode/codemode/signals"
+	"github.com/temporal-codemode/codemode/signals/payload"
 )
 
 // Open reports whether the run has not ended.
@@ -48,11 +50,11 @@ func (h *History) Offers(executionID string) (*signals.Log, []signals.Offer, err
 			}
 		}
 	}
-	return log, log.OffersOf(executionID, calls, h.tookEffect(log)), nil
+	return log, log.OffersOf(executionID, calls, h.tookEffect(log, executionID)), nil
 }
 
 // tookEffect tells of calls that failed why they must not be made again all the same; nil of others.
-func (h *History) tookEffect(log *signals.Log) func(signals.Call) *signals.CallError {
+func (h *History) tookEffect(log *signals.Log, executionID string) func(signals.Call) *signals.CallError {
 	failed := map[int]*signals.CallError{}
 	for _, e := range log.Order {
 		if !e.Timer && e.Error != nil {
@@ -69,11 +71,11 @@ func (h *History) tookEffect(log *signals.Log) func(signals.Call) *signals.CallE
 		switch {
 		case err != nil && err.Name == signals.OutcomeUnknown:
 			return err
-		case c.State == signals.Errored && h.failedAs(c.Seq) == signals.ErrorTooLarge:
+		case c.State == signals.Errored && (h.failedAs(c.Seq) == signals.ErrorTooLarge || h.answeredByTarget(c.Seq)):
 			return &signals.CallError{Message: fmt.Sprintf("%s.%s took effect before and is not made again, but what "+
 				"it answered was too large to record: %s", c.Connector, c.Method, c.Error)}
 		case h.Closed != "" && !log.Settled(c.Seq):
-			return h.interrupted(c)
+			return h.interrupted(c, executionID)
 		}
 		return nil
 	}
@@ -92,7 +94,7 @@ func (h *History) failedAs(seq int) string {
 func (h *History) newest(seq int) *activity {
 	var last *activity
 	for try := 1; ; try++ {
-		a := h.byID[signals.CallActivityID(seq, try)]
+		a := h.attempt(seq, try)
 		if a == nil {
 			return last
 		}
@@ -101,11 +103,16 @@ func (h *History) newest(seq int) *activity {
 }
 
 // interrupted is the error of a call that ran when its workflow was ended from outside; nil if it did not.
-func (h *History) interrupted(c signals.Call) *signals.CallError {
+func (h *History) interrupted(c signals.Call, executionID string) *signals.CallError {
 	in, made := h.made(c.Seq)
 	final := []string{signals.ErrorConnector, signals.ErrorInvalid, signals.ErrorRetryable, signals.ErrorUnavailable}
 	if !made || slices.Contains(final, h.failedAs(c.Seq)) {
 		return nil
 	}
-	return signals.UnknownOutcome(c.Connector+"."+c.Method, in.Key)
+	if a := h.newest(c.Seq); signals.IsTargetID(a.id) && a.failure != nil &&
+		payload.TargetError(a.failure, h.dc.FromPayloads) != nil {
+		return nil
+	}
+	key := cmp.Or(in.Key, signals.IdempotencyKey(executionID, c.Seq, c.Connector, c.Method, in.Args))
+	return signals.UnknownOutcome(c.Connector+"."+c.Method, key)
 }

@@ -13,7 +13,7 @@ import (
 func (h *History) Undone() map[int]int64 {
 	undone := map[int]int64{}
 	for id, a := range h.byID {
-		if seq, ok := signals.ParseRevertActivityID(id); ok && a.result != nil {
+		if seq, ok := signals.ParseRevertActivityID(id); ok && a.result != nil && a.out.Prepared == nil {
 			undone[seq] = a.ended
 		}
 	}
@@ -25,7 +25,8 @@ func (h *History) Loose(log *signals.Log) []signals.Given {
 	var given []signals.Given
 	for id, a := range h.byID {
 		seq, ok := signals.ParseCallActivityID(id)
-		if _, issued := log.Blocked[seq]; ok && issued && a.result != nil && !log.Settled(seq) {
+		made := a.result != nil && a.out.Prepared == nil
+		if _, issued := log.Blocked[seq]; ok && issued && made && !log.Settled(seq) {
 			given = append(given, signals.Given{ID: seq, At: a.ended, Source: id})
 		}
 	}
@@ -60,6 +61,9 @@ func (h *History) Dispatched(activityID string) (args, result json.RawMessage, e
 	if a == nil || a.result == nil {
 		return nil, nil, fmt.Errorf("no completed activity %q in history", activityID)
 	}
+	if seq, ok := signals.ParseCallActivityID(activityID); ok && signals.IsTargetID(activityID) {
+		return h.preparedArgs(seq), a.out.Value, nil
+	}
 	var in signals.CallInput
 	if err := h.decode(a.input, &in); err != nil {
 		return nil, nil, err
@@ -70,9 +74,13 @@ func (h *History) Dispatched(activityID string) (args, result json.RawMessage, e
 // made is the input of the newest activity that made a call, or was to: not of one that only checks a given result.
 func (h *History) made(seq int) (in signals.CallInput, ok bool) {
 	for try := 1; ; try++ {
-		a := h.byID[signals.CallActivityID(seq, try)]
+		a := h.attempt(seq, try)
 		if a == nil {
 			return in, ok
+		}
+		if signals.IsTargetID(a.id) {
+			in, ok = h.madeByTarget(seq, try, in), true
+			continue
 		}
 		var next signals.CallInput
 		if a.input == nil {
@@ -99,7 +107,8 @@ func (h *History) Effect(log *signals.Log, t signals.RevertTarget) (args, result
 		if err != nil || len(args) > 0 {
 			return args, result, err
 		}
-		if in, ok := h.made(t.Seq); ok { // its result was given, and too large to travel with them
+		// Its result was given, and too large to travel with the arguments.
+		if in, ok := h.made(t.Seq); ok && !signals.IsTargetID(t.Source) {
 			return in.Args, result, nil
 		}
 	}

@@ -406,8 +406,15 @@ func (e *Engine) errorValue(ce *signals.CallError, c *call) (goja.Value, error) 
 			return nil, err
 		}
 	}
+	details := goja.Undefined()
+	if len(ce.Details) > 0 {
+		var err error
+		if details, err = e.decode(ce.Details); err != nil {
+			return nil, err
+		}
+	}
 	v, err := e.js.makeError(goja.Undefined(), e.vm.ToValue(ce.Name), e.vm.ToValue(ce.Message), e.vm.ToValue(ce.Key),
-		args)
+		args, details, e.vm.ToValue(ce.NonRetryable))
 	if err == nil && c != nil && c.Position != nil {
 		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position})
 	}

@@ -17,6 +17,7 @@ import (
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/connectors/outbound"
+	temporalconnector "github.com/temporal-codemode/codemode/connectors/temporal"
 	"github.com/temporal-codemode/codemode/sandbox/child"
 	"github.com/temporal-codemode/codemode/signals"
 	"github.com/temporal-codemode/codemode/worker/codemodeworker"
@@ -52,8 +53,9 @@ type Config struct {
 type Connector struct {
 	Name string
 	// One of these is set.
-	MCP     *mcpconnector.Options
-	OpenAPI *openapi.Options
+	MCP      *mcpconnector.Options
+	OpenAPI  *openapi.Options
+	Temporal *temporalconnector.Options
 	// Rules stand in the order of the file: of several that match a tool, the first counts.
 	Rules []connectors.Rule
 	// OwnQueue has the connector's calls made by workers that Serve it.
@@ -163,9 +165,11 @@ func (c *Config) Options() (codemodeworker.Options, error) {
 			o.Connectors = append(o.Connectors, mcpconnector.New(connector.Name, *connector.MCP))
 		case connector.OpenAPI != nil:
 			o.Connectors = append(o.Connectors, openapi.New(connector.Name, *connector.OpenAPI))
+		case connector.Temporal != nil:
+			o.Connectors = append(o.Connectors, temporalconnector.New(connector.Name, *connector.Temporal))
 		default:
-			return codemodeworker.Options{},
-				fmt.Errorf("connector %q names neither an MCP server nor an OpenAPI document", connector.Name)
+			return codemodeworker.Options{}, fmt.Errorf("connector %q names neither an MCP server, nor an OpenAPI "+
+				"document, nor what a team's Temporal workers have", connector.Name)
 		}
 		if connector.OwnQueue {
 			o.OwnQueues = append(o.OwnQueues, connector.Name)

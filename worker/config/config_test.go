@@ -180,8 +180,25 @@ func TestConfigMistakes(t *testing.T) {
 		{"connectors is a list", "connectors: [a]", f + `1: "connectors" must be a mapping, but is a list`},
 		{"connector is text", "connectors:\n  c: x",
 			f + `2: connector "c" must be a mapping, but is "x"` + "\n" +
-				f + `2: connector "c" says neither "mcp" nor "openapi"`},
-		{"connector is nothing", "connectors:\n  c:", f + `2: connector "c" says neither "mcp" nor "openapi"`},
+				f + `2: connector "c" says neither "mcp" nor "openapi" nor "temporal"`},
+		{"connector is nothing", "connectors:\n  c:",
+			f + `2: connector "c" says neither "mcp" nor "openapi" nor "temporal"`},
+		{"temporal without queue", connector("temporal: { activities: { Get: {} } }"),
+			f + `3: "temporal" needs "taskQueue", that of the team's workers`},
+		{"temporal without tools", connector("temporal: { taskQueue: q }"),
+			f + `3: "temporal" names neither "activities" nor "workflows"`},
+		{"temporal with a queue of our own",
+			connector("temporal: { taskQueue: q, activities: { Get: {} } }\ntaskQueue: own"),
+			f + `4: "taskQueue" stands inside "temporal": the calls are made by the team's workers`},
+		{"limits of a team", connector("temporal: { taskQueue: q, activities: { Get: { maxConcurrent: 1 } } }"),
+			f + `2: the rule for "Get" limits calls that the team's workers make: set limits at those, or at ` +
+				`their task queue`},
+		{"workflow id", connector("temporal: { taskQueue: q, workflows: { Run: { id: 1 + 1 } } }"),
+			f + `3: "id" must give text, but this expression gives int`},
+		{"workflow id without meaning", connector("temporal: { taskQueue: q, workflows: { Run: { id: order } } }"),
+			f + `3: "id" is not a CEL expression: undeclared reference to 'order' (in container '') (column 1)`},
+		{"id of an activity", connector("temporal: { taskQueue: q, activities: { Get: { id: args.a } } }"),
+			f + `3: unknown key "id"`},
 		{"connector name", "connectors:\n  my-shop: { mcp: { command: x } }",
 			f + `2: Connector name "my-shop" is not a valid JavaScript identifier`},
 		{"connector name of ours", "connectors:\n  codemode: { mcp: { command: x } }",
@@ -234,7 +251,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"key of openapi", connector(`openapi: { document: ./shop.json, url: x }`),
 			f + `3: unknown key "url"; did you mean "baseURL"?`},
 		{"both", connector("openapi: {}\nmcp: { command: x }"),
-			f + `2: connector "c" says both "mcp" and "openapi": make two connectors of it` + "\n" +
+			f + `2: connector "c" says both "mcp" and "openapi": make one connector of each` + "\n" +
 				f + `3: "openapi" needs "document", the file or URL of the OpenAPI document`},
 
 		{"tools is a list", tools("- a"), f + `5: "tools" must be a mapping, but is a list`},

@@ -14,6 +14,7 @@ import (
 	mcpconnector "github.com/temporal-codemode/codemode/connectors/mcp"
 	"github.com/temporal-codemode/codemode/connectors/openapi"
 	"github.com/temporal-codemode/codemode/connectors/outbound"
+	temporalconnector "github.com/temporal-codemode/codemode/connectors/temporal"
 )
 
 func (r *reader) connectors(key string, n *yaml.Node) []Connector {
@@ -37,13 +38,16 @@ func checkConnector(name string, rules ...connectors.Rule) error {
 }
 
 func (r *reader) connector(e entry) Connector {
-	c := Connector{Name: e.key, MCP: &mcpconnector.Options{}, OpenAPI: &openapi.Options{}}
+	c := Connector{Name: e.key, MCP: &mcpconnector.Options{}, OpenAPI: &openapi.Options{},
+		Temporal: &temporalconnector.Options{}}
+	var tools []connectors.Rule
 	found := r.fields(e.value, "connector "+strconv.Quote(e.key), map[string]take{
-		"mcp":     func(key string, n *yaml.Node) { r.mcp(key, n, c.MCP) },
-		"openapi": func(key string, n *yaml.Node) { r.openAPI(key, n, c.OpenAPI) },
+		"mcp":      func(key string, n *yaml.Node) { r.mcp(key, n, c.MCP) },
+		"openapi":  func(key string, n *yaml.Node) { r.openAPI(key, n, c.OpenAPI) },
+		"temporal": func(key string, n *yaml.Node) { r.temporal(key, n, &c) },
 		"instructions": func(key string, n *yaml.Node) {
 			t, _ := r.text(key, n)
-			c.MCP.Instructions, c.OpenAPI.Instructions = t.value, t.value
+			c.MCP.Instructions, c.OpenAPI.Instructions, c.Temporal.Instructions = t.value, t.value, t.value
 		},
 		"annotations": func(key string, n *yaml.Node) {
 			c.MCP.IgnoreAnnotations = choice(r, key, n, map[string]bool{"trust": false, "ignore": true})
@@ -55,20 +59,39 @@ func (r *reader) connector(e entry) Connector {
 		"taskQueue": func(key string, n *yaml.Node) {
 			c.OwnQueue = choice(r, key, n, map[string]bool{"shared": false, "own": true})
 		},
-		"tools": func(key string, n *yaml.Node) { c.Rules = r.tools(key, n) },
+		"tools": func(key string, n *yaml.Node) { tools = r.tools(key, n) },
 	})
-	switch {
-	case found["mcp"] == nil && found["openapi"] == nil:
-		r.fail(e.name, "connector %q says neither \"mcp\" nor \"openapi\"", e.key)
-	case found["mcp"] != nil && found["openapi"] != nil:
-		r.fail(e.name, "connector %q says both \"mcp\" and \"openapi\": make two connectors of it", e.key)
+	c.Rules = append(c.Rules, tools...)
+	r.checkKind(e, &c, found)
+	return c
+}
+
+// checkKind wants a connector to be of one kind, and leaves the options of that one.
+func (r *reader) checkKind(e entry, c *Connector, found map[string]*yaml.Node) {
+	var kinds []string
+	for _, kind := range []string{"mcp", "openapi", "temporal"} {
+		if found[kind] != nil {
+			kinds = append(kinds, strconv.Quote(kind))
+		}
+	}
+	switch len(kinds) {
+	case 0:
+		r.fail(e.name, `connector %q says neither "mcp" nor "openapi" nor "temporal"`, e.key)
+	case 1:
+	default:
+		r.fail(e.name, "connector %q says both %s: make one connector of each", e.key, strings.Join(kinds, " and "))
+	}
+	if found["temporal"] == nil {
+		c.Temporal = nil
+	} else {
+		r.checkTemporal(e, *c, found)
+	}
+	if found["openapi"] == nil {
+		c.OpenAPI = nil
 	}
 	if found["mcp"] == nil {
 		c.MCP = nil
-	} else {
-		c.OpenAPI = nil
 	}
-	return c
 }
 
 func (r *reader) mcp(key string, n *yaml.Node, o *mcpconnector.Options) {

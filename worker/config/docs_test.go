@@ -38,7 +38,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 			require.NoError(t, err, "%s:\n%s", page, block[1])
 		}
 	}
-	require.Equal(t, 8, blocks)
+	require.Equal(t, 9, blocks)
 }
 
 // sections are the tables of keys in docs/reference.md, and the function of the reader that takes their keys.
@@ -48,13 +48,19 @@ var sections = map[string]string{
 	"### connectors.NAME.mcp":                        "mcp",
 	"### connectors.NAME.openapi":                    "openAPI",
 	"### connectors.NAME.openapi.credentials.SCHEME": "credentials",
+	"### connectors.NAME.temporal":                   "temporal",
+	"### connectors.NAME.temporal, activities":       "activity",
+	"### connectors.NAME.temporal, workflows":        "workflow",
 	"### outbound":                                   "outbound",
-	"### sandbox":                                    "sandbox",
-	"### encryption":                                 "encryption",
-	"## Rules":                                       "rule",
-	"### revert":                                     "revert",
-	"### retry":                                      "retry",
-	"## Limits":                                      "limits",
+
+	"### connectors.NAME.temporal, activities and workflows": "targetRule",
+
+	"### sandbox":    "sandbox",
+	"### encryption": "encryption",
+	"## Rules":       "rule",
+	"### revert":     "revert",
+	"### retry":      "retry",
+	"## Limits":      "limits",
 }
 
 // The reference lists the keys that the reader takes: all of them, and no others.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ func (r *reader) tools(key string, n *yaml.Node) []connectors.Rule {
 		if e.key == "" {
 			r.fail(e.name, `a rule needs the name of a tool, or "*" for all`)
 		}
-		rule := r.rule(e)
+		rule := r.rule(e, nil)
 		r.checkRename(e, rule, renamed)
 		rules = append(rules, rule)
 	}
@@ -43,10 +44,11 @@ var preflightModes = map[string]signals.PreflightMode{"stop": signals.PreflightS
 var classes = map[string]connectors.Class{"read": connectors.Read, "idempotent": connectors.Idempotent,
 	"write": connectors.Write}
 
-func (r *reader) rule(e entry) connectors.Rule {
+// rule reads the keys of a rule, and more that stand beside them.
+func (r *reader) rule(e entry, more map[string]take) connectors.Rule {
 	rule := connectors.Rule{Pattern: e.key}
 	yes := true
-	found := r.fields(e.value, "the rule for "+strconv.Quote(e.key), map[string]take{
+	known := map[string]take{
 		"class":            func(key string, n *yaml.Node) { rule.Class = choice(r, key, n, classes) },
 		"requiresApproval": func(key string, n *yaml.Node) { r.approval(key, n, &rule) },
 		"replay": func(key string, n *yaml.Node) {
@@ -71,7 +73,9 @@ func (r *reader) rule(e entry) connectors.Rule {
 		"preflight": func(key string, n *yaml.Node) { rule.Preflight = choice(r, key, n, preflightModes) },
 		"learn":     func(key string, n *yaml.Node) { rule.NoLearning = !r.bool(key, n) },
 		"retry":     func(key string, n *yaml.Node) { rule.Retry = r.retry(key, n) },
-	})
+	}
+	maps.Copy(known, more)
+	found := r.fields(e.value, "the rule for "+strconv.Quote(e.key), known)
 	r.checkReplay(found["replay"], rule)
 	r.checkApprovals(found["approvals"], rule)
 	if n := found["additional"]; n != nil && rule.ApprovalIf == "" {

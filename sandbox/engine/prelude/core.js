@@ -70,13 +70,15 @@
 
   // --- errors ---------------------------------------------------------------------------------------------------
 
-  function makeError(name, message, key, args) {
+  function makeError(name, message, key, args, details, nonRetryable) {
     const e = new NativeError(message);
     if (name && name !== 'Error') hidden(e, 'name', name);
     if (key) {
       e.idempotencyKey = key;
       e.args = args;
     }
+    if (details !== undefined) e.details = details;
+    if (nonRetryable) e.nonRetryable = true;
     hidden(e, 'stack', (name || 'Error') + ': ' + message);
     return e;
   }
