@@ -246,6 +246,10 @@ var everyRule = map[string][]kept{
 			durable: made, payments: 1, alone: made, alonePays: 1},
 	},
 	"approvals":  {{rule: "approvals: 2", args: amount(1), durable: waits, alone: refused}},
+	"approvers": {
+		{rule: "approvers: { notRequester: true }", args: amount(1), durable: waits, alone: refused},
+		{rule: "approvers: { groups: [finance] }", args: amount(1), durable: waits, alone: refused},
+	},
 	"resolvedBy": {{rule: "resolvedBy: client", args: amount(1), durable: waits, alone: refused}},
 	"unknown": {{rule: "unknown: ask", args: amount(breaksOff), durable: waits, payments: 1, alone: refused,
 		alonePays: 1}},
