@@ -20,8 +20,8 @@ type Policy struct {
 	// rule that says so requires approval, unless it also says which calls do
 	// ([Method.ApprovalFor]). Zero: one, where approval is required.
 	Approvals int
-	// Approvers says who may approve. A method or rule that says so requires approval, as with Approvals. Nil: everybody
-	// who may decide at a door.
+	// Approvers says who may approve. A method or rule that says so requires
+	// approval, as with Approvals. Nil: everybody who may decide at a door.
 	Approvers *signals.ApproverRule
 	// ApprovalNames are the names that [Method.ApprovalFor] looks for in arguments,
 	// at any depth. Keys that differ from one of them only in case are refused, as

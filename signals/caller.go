@@ -38,8 +38,8 @@ var labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$`)
 
 // Check refuses what is too long to stand in every record, or cannot be shown.
 func (c Caller) Check() error {
-	for what, text := range map[string]string{"startedBy": c.StartedBy, "startedAs": c.StartedAs, "startedSubject": c.StartedSubject,
-		"onBehalfOf": c.OnBehalfOf, "conversation": c.Conversation} {
+	for what, text := range map[string]string{"startedBy": c.StartedBy, "startedAs": c.StartedAs,
+		"startedSubject": c.StartedSubject, "onBehalfOf": c.OnBehalfOf, "conversation": c.Conversation} {
 		if err := checkShort(what, text); err != nil {
 			return err
 		}

@@ -25,7 +25,8 @@ func TestApproverRules(t *testing.T) {
 		approve signals.Approve
 		refusal string
 	}{
-		"a claim":               {finance, ada, signals.Approve{By: "bob", AssertedGroups: finance.Groups}, "authenticated with"},
+		"a claim": {finance, ada, signals.Approve{By: "bob", AssertedGroups: finance.Groups},
+			"authenticated with"},
 		"another group":         {finance, ada, by("bob", "sales"), "not of group finance or audit"},
 		"no group":              {finance, ada, by("bob"), "not of group"},
 		"one of the groups":     {finance, ada, by("bob", "audit"), ""},
@@ -42,7 +43,8 @@ func TestApproverRules(t *testing.T) {
 		"both, somebody else":         {both, ada, by("bob"), "not of group"},
 		"both, herself":               {both, ada, by("ada", "finance"), "somebody else"},
 		"both":                        {both, ada, by("bob", "finance"), ""},
-		"always":                      {finance, ada, signals.Approve{AssertedBy: "bob", AssertedGroups: []string{"audit"}, Always: true}, "always does not"},
+		"always": {finance, ada, signals.Approve{AssertedBy: "bob", AssertedGroups: []string{"audit"},
+			Always: true}, "always does not"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -75,11 +77,13 @@ func TestAlwaysLeavesCallsWithARule(t *testing.T) {
 	require.Equal(t, signals.Rejected, r.run().Status)
 }
 
-// TestRunsCarryAllOfACall: the next run knows all that the pass said of a call, but for its arguments, which the log has.
+// TestRunsCarryAllOfACall: the next run knows all that the pass said of a call, but for its arguments, which the
+// log has.
 func TestRunsCarryAllOfACall(t *testing.T) {
 	b := signals.Blocked{Seq: 3, Connector: "store", Method: "ask", Class: signals.Write, Approval: true,
 		Position: &signals.Position{Line: 1}, TimeoutMs: 5, Queue: "q", Revertable: true, Approvals: 2,
-		Approvers: signals.ApproversAuthenticated, ApproverRule: &signals.ApproverRule{NotRequester: true}, Client: true,
+		Approvers: signals.ApproversAuthenticated, ApproverRule: &signals.ApproverRule{NotRequester: true},
+		Client:     true,
 		AskUnknown: true, Retry: &signals.RetryLimits{Attempts: 2}, Earlier: &signals.EarlierCall{}}
 	given := reflect.ValueOf(b)
 	for n := range given.NumField() {

@@ -43,7 +43,8 @@ func TestAccessTokensGiveRoles(t *testing.T) {
 		"one text":            {map[string]any{"scp": "codemode codemode.look"}, Roles{Runner, Viewer}},
 		"groups":              {map[string]any{"groups": []string{"staff", "finance"}}, Roles{Runner, Approver}},
 		"one of two audences": {map[string]any{"aud": []string{"x", doorAddress}, "scope": "codemode"}, Roles{Runner}},
-		"nothing":             {map[string]any{"scope": "codemode2 group:staff", "groups": []string{"scope:codemode"}}, nil},
+		"nothing": {map[string]any{"scope": "codemode2 group:staff", "groups": []string{"scope:codemode"}},
+			nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			who, err := a.Identify(t.Context(), p.token(t, forDoor(c.says)))

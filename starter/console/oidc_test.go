@@ -170,7 +170,8 @@ func TestOIDCRoles(t *testing.T) {
 	}{
 		"a group": {claims{Subject: "u0", User: "ann", Groups: []string{"release"}},
 			Identity{Name: "ann [u0]", Roles: Roles{Approver}, Asserted: true}},
-		"a role": {claims{Subject: "u1", Roles: []string{"staff"}}, Identity{Name: "u1", Roles: Roles{Viewer}, Asserted: true}},
+		"a role": {claims{Subject: "u1", Roles: []string{"staff"}},
+			Identity{Name: "u1", Roles: Roles{Viewer}, Asserted: true}},
 		"both": {claims{Email: "x@y", Verified: true, User: "x",
 			Groups: []string{"staff", "release"}}, Identity{Name: "x@y", Roles: Roles{Approver}, Asserted: true}},
 		"a verified address": {claims{Email: "boss@example.com", Verified: true},

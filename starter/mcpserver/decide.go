@@ -90,7 +90,8 @@ func (s *session) decisionOf(f *form, c askedCall, r *mcp.ElicitResult) (decided
 	case err != nil:
 		s.askAgain(c.Key, err.Error())
 	case chosen.decision == approve:
-		a := &signals.Approve{Seqs: []int{c.Seq}, ArgsDigest: c.Digest, Args: chosen.args, Note: chosen.note, By: s.by()}
+		a := &signals.Approve{Seqs: []int{c.Seq}, ArgsDigest: c.Digest, Args: chosen.args, Note: chosen.note,
+			By: s.by()}
 		s.sign(a, f.action.ApproverRule)
 		return decided{c.Key, signals.OneDecision{Approve: a}}, true
 	case chosen.decision == reject:

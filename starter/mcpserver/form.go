@@ -52,7 +52,8 @@ const (
 )
 
 func newForm(action signals.PendingAction, input json.RawMessage, how string, groups ...string) *form {
-	f := &form{action: action, groups: groups, fields: map[string]json.RawMessage{}, schema: map[string]schema.Schema{}, how: how}
+	f := &form{action: action, groups: groups, fields: map[string]json.RawMessage{},
+		schema: map[string]schema.Schema{}, how: how}
 	f.secret = hasSecret(action, schema.Read(input))
 	if f.why = f.whyElsewhere(); f.why != "" {
 		return f

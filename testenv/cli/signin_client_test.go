@@ -15,8 +15,8 @@ import (
 	"github.com/temporal-codemode/codemode/signals"
 )
 
-// TestClientsFindTheProvider: a client that knows the door's address alone is led to the provider, and comes back with a
-// token for this door.
+// TestClientsFindTheProvider: a client that knows the door's address alone is led to the provider, and comes back
+// with a token for this door.
 func TestClientsFindTheProvider(t *testing.T) {
 	o := openOffice(t)
 	browser := &http.Client{Transport: o.transport,
@@ -25,14 +25,16 @@ func TestClientsFindTheProvider(t *testing.T) {
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		PreregisteredClient: &oauthex.ClientCredentials{ClientID: "desk"}, RedirectURL: "http://127.0.0.1:1/back",
 		Client: &http.Client{Transport: o.transport},
-		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult,
+			error) {
 			signIns++
 			status, text, header := o.ask(browser, "GET", args.URL+"&login_hint=starter", "", nil)
 			require.Equal(t, http.StatusFound, status, text)
 			back, err := url.Parse(header.Get("Location"))
 			require.NoError(t, err)
 			said := back.Query()
-			return &auth.AuthorizationResult{Code: said.Get("code"), State: said.Get("state"), Iss: said.Get("iss")}, nil
+			return &auth.AuthorizationResult{Code: said.Get("code"), State: said.Get("state"),
+				Iss: said.Get("iss")}, nil
 		},
 	})
 	require.NoError(t, err)

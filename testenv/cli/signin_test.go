@@ -119,7 +119,8 @@ func (o *office) launch(ca string, args ...string) {
 }
 
 // ask sends a request and gives its status and what was answered.
-func (o *office) ask(c *http.Client, method, address, body string, header map[string]string) (int, string, http.Header) {
+func (o *office) ask(c *http.Client, method, address, body string, header map[string]string) (int, string,
+	http.Header) {
 	o.t.Helper()
 	r, err := http.NewRequestWithContext(o.t.Context(), method, address, strings.NewReader(body))
 	require.NoError(o.t, err)
@@ -317,7 +318,8 @@ func (o *office) atDoors() map[string]map[string]func(who string) bool {
 					out.ExecutionID, out.Pending[0].ArgsDigest))
 			},
 			"roll back": func(who string) bool {
-				return viaAPI(who, fmt.Sprintf(`{"action":"rollback","executionId":%q}`, o.run(canBeUndone).ExecutionID))
+				id := o.run(canBeUndone).ExecutionID
+				return viaAPI(who, fmt.Sprintf(`{"action":"rollback","executionId":%q}`, id))
 			},
 		},
 	}
@@ -336,7 +338,8 @@ func TestFivePeople(t *testing.T) {
 	for door, actions := range o.atDoors() {
 		for action, do := range actions {
 			for who := range staff {
-				require.Equal(t, strings.Contains(may[who][action], door), do(who), "%s: %s at the %s", who, action, door)
+				want := strings.Contains(may[who][action], door)
+				require.Equal(t, want, do(who), "%s: %s at the %s", who, action, door)
 			}
 		}
 	}
@@ -394,7 +397,8 @@ func TestSignInSurvivesNewKeys(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, status, text)
 	require.Contains(t, header.Get("WWW-Authenticate"), `error="insufficient_scope", scope="codemode"`)
 	other := o.provider.AccessToken(staff["starter"], "https://other.example", "codemode")
-	status, _, header = o.ask(http.DefaultClient, "POST", o.door, "{}", map[string]string{"Authorization": "Bearer " + other})
+	status, _, header = o.ask(http.DefaultClient, "POST", o.door, "{}",
+		map[string]string{"Authorization": "Bearer " + other})
 	require.Equal(t, http.StatusUnauthorized, status, "a token for another service")
 	_, where, _ := strings.Cut(header.Get("WWW-Authenticate"), `resource_metadata="`)
 	_, text, _ = o.ask(http.DefaultClient, "GET", strings.TrimSuffix(where, `"`), "", nil)

@@ -139,9 +139,10 @@ var told = map[string]struct{ rule, class, approval, more string }{
 		more: "approval if args.url == 'x'"},
 	"additional": {rule: `requiresApproval: 'args.url != ""', additional: allow`, approval: "by arguments",
 		more: "other arguments allowed"},
-	"approvals":     {rule: "approvals: 2", approval: "always", more: "approvals 2"},
+	"approvals": {rule: "approvals: 2", approval: "always", more: "approvals 2"},
 	"approvers": {rule: "approvers: { notRequester: true, groups: [finance, audit] }", approval: "always",
-		more: "approved by somebody who is authenticated, other than whom the program runs for, of group finance or audit"},
+		more: "approved by somebody who is authenticated, other than whom the program runs for, " +
+			"of group finance or audit"},
 	"unknown":       {rule: "unknown: ask", more: "an unknown outcome asks a person"},
 	"preflight":     {rule: "preflight: deny", more: "preflight deny"},
 	"resolvedBy":    {rule: "resolvedBy: client", more: "resolved by a client"},
