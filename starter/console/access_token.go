@@ -51,6 +51,9 @@ func NewAccessTokens(ctx context.Context, o AccessTokenOptions) (*AccessTokens, 
 		append([]string{"scope"}, claimKinds...)...); err != nil {
 		return nil, err
 	}
+	if err := checkIssuer(o.Issuer); err != nil {
+		return nil, err
+	}
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), patient(ctx))
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
 	if err != nil {

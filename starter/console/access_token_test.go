@@ -89,6 +89,7 @@ func TestAccessTokensAreChecked(t *testing.T) {
 	}
 	for _, o := range []AccessTokenOptions{{Issuer: p.URL, Runners: []string{"*"}}, {Issuer: p.URL, Audience: "a"},
 		{Issuer: p.URL, Audience: "a", Runners: []string{"staff"}},
+		{Issuer: "http://login.example.com", Audience: "a", Runners: []string{"*"}},
 		{Issuer: p.URL + "/x", Audience: "a", Runners: []string{"*"}}} {
 		_, err := NewAccessTokens(context.Background(), o)
 		require.Error(t, err)
@@ -135,4 +136,18 @@ func TestOnePersonHasOneSubject(t *testing.T) {
 	other, err := a.Identify(t.Context(), p.token(t, forDoor(map[string]any{"sub": "u2"})))
 	require.NoError(t, err)
 	require.NotEqual(t, bare.Subject, other.Subject)
+}
+
+// TestIssuersAreEncrypted: nobody on the way may give keys in the provider's place.
+func TestIssuersAreEncrypted(t *testing.T) {
+	for issuer, fine := range map[string]bool{"https://login.example.com": true, "http://127.0.0.1:1": true,
+		"http://login.example.com": false, "login.example.com": false, "": false, "ftp://127.0.0.1": false} {
+		require.Equal(t, fine, checkIssuer(issuer) == nil, issuer)
+	}
+	_, err := NewOIDC(t.Context(), OIDCOptions{Issuer: "http://login.example.com", ClientID: "c",
+		URL: "http://localhost", Viewers: []string{"*"}})
+	require.ErrorContains(t, err, "https://")
+	_, err = NewAccessTokens(t.Context(), AccessTokenOptions{Issuer: "http://login.example.com", Audience: "a",
+		Runners: []string{"*"}})
+	require.ErrorContains(t, err, "https://")
 }

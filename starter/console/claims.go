@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/temporal-codemode/codemode/starter/guard"
 )
 
 // claims are what a token of the provider says of a person.
@@ -75,3 +78,13 @@ func checkHolders(list []string, kinds ...string) error {
 
 // claimKinds are the claims that lists of people may name.
 var claimKinds = []string{"group", "role", "email"}
+
+// checkIssuer refuses a provider whose keys somebody on the way could replace.
+func checkIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !guard.Loopback(u.Hostname())) {
+		return fmt.Errorf("the OIDC issuer %q must be an https:// address: whoever can change what it answers can sign "+
+			"in as anybody", issuer)
+	}
+	return nil
+}

@@ -46,6 +46,9 @@ func NewOIDC(ctx context.Context, o OIDCOptions) (*OIDC, error) {
 	if _, err := parseBase(o.URL); err != nil {
 		return nil, err
 	}
+	if err := checkIssuer(o.Issuer); err != nil {
+		return nil, err
+	}
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
 	if err != nil {
 		return nil, fmt.Errorf("ask the OIDC issuer %s for its configuration: %w", o.Issuer, err)
