@@ -83,8 +83,8 @@ var claimKinds = []string{"group", "role", "email"}
 func checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !guard.Loopback(u.Hostname())) {
-		return fmt.Errorf("the OIDC issuer %q must be an https:// address: whoever can change what it answers can sign "+
-			"in as anybody", issuer)
+		return fmt.Errorf("the OIDC issuer %q must be an https:// address: whoever can change what it answers "+
+			"can sign in as anybody", issuer)
 	}
 	return nil
 }

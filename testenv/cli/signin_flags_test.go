@@ -12,10 +12,12 @@ func TestSignInFlagsAreChecked(t *testing.T) {
 		args []string
 		want string
 	}{
-		"without HTTP":           {[]string{issuer}, "are for --http"},
-		"without an address":     {[]string{"--http", "127.0.0.1:0", issuer}, "needs --url"},
-		"for nobody":             {[]string{"--http", "127.0.0.1:0", "--url", "http://127.0.0.1:1", issuer}, "who may run"},
-		"nothing encrypts":       {[]string{"--http", "0.0.0.0:0", "--url", "http://mcp.example.com", issuer}, "encrypted"},
+		"without HTTP":       {[]string{issuer}, "are for --http"},
+		"without an address": {[]string{"--http", "127.0.0.1:0", issuer}, "needs --url"},
+		"for nobody": {[]string{"--http", "127.0.0.1:0", "--url", "http://127.0.0.1:1", issuer},
+			"who may run"},
+		"nothing encrypts": {[]string{"--http", "0.0.0.0:0", "--url", "http://mcp.example.com", issuer},
+			"encrypted"},
 		"a quota of nobody":      {[]string{"--http", "127.0.0.1:0", "--quota", "*=1/1"}, "callers who are known"},
 		"a quota without number": {quota("*=many"), "write who=n/m"},
 		"a quota of half":        {quota("group:a=1"), "write who=n/m"},
