@@ -107,6 +107,9 @@ func (a *Activities) wireBlocked(in signals.PassInput, b sandbox.BlockedCall, ea
 			blocked.Approvers = signals.ApproversAuthenticated
 		}
 	}
+	if blocked.Approval {
+		blocked.ApproverRule = method.Approvers
+	}
 	if earlier != nil { // it was made once: people say what is next, not whether it may be
 		blocked.Approval, blocked.Earlier = false,
 			&signals.EarlierCall{From: earlier.From, Unknown: *earlier.Error, Edited: earlier.Edited}

@@ -29,7 +29,11 @@ func Approve() Decision { return ApproveWith(nil) }
 // ApproveWith lets a call run with other arguments, given as JSON.
 func ApproveWith(args json.RawMessage) Decision {
 	return decision(signals.SignalApprove, func(p signals.PendingAction, by string) any {
-		return signals.Approve{Seqs: []int{p.Seq}, ArgsDigest: p.ArgsDigest, Args: args, By: by}
+		a := signals.Approve{Seqs: []int{p.Seq}, ArgsDigest: p.ArgsDigest, Args: args, By: by}
+		if rule := p.ApproverRule; rule != nil { // in a test it is somebody who may
+			a.AssertedBy, a.AssertedGroups = by, rule.Groups
+		}
+		return a
 	})
 }
 

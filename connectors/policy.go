@@ -20,6 +20,9 @@ type Policy struct {
 	// rule that says so requires approval, unless it also says which calls do
 	// ([Method.ApprovalFor]). Zero: one, where approval is required.
 	Approvals int
+	// Approvers says who may approve. A method or rule that says so requires
+	// approval, as with Approvals. Nil: everybody who may decide at a door.
+	Approvers *signals.ApproverRule
 	// ApprovalNames are the names that [Method.ApprovalFor] looks for in arguments,
 	// at any depth. Keys that differ from one of them only in case are refused, as
 	// are those that differ so from a property of the input schema.
@@ -59,6 +62,9 @@ func (p Policy) over(m Policy) Policy {
 	if p.Approvals > 0 {
 		m.Approvals = p.Approvals
 	}
+	if p.Approvers != nil {
+		m.Approvers = p.Approvers
+	}
 	if len(p.ApprovalNames) > 0 {
 		m.ApprovalNames = p.ApprovalNames
 	}
@@ -81,6 +87,8 @@ func (p Policy) check(what string) error {
 	switch {
 	case p.Approvals < 0:
 		return fmt.Errorf("%s asks for %d approvals", what, p.Approvals)
+	case p.Approvers != nil && !p.Approvers.NotRequester && len(p.Approvers.Groups) == 0:
+		return fmt.Errorf("%s restricts approvers, but names neither notRequester nor groups", what)
 	case p.Retry.Attempts < 0 || p.Retry.Attempts > MaxAttempts:
 		return fmt.Errorf("%s asks for %d attempts — use 1 to %d", what, p.Retry.Attempts, MaxAttempts)
 	case p.Retry.Backoff < 0 || p.Retry.MaxBackoff < 0:

@@ -79,6 +79,10 @@ func newRuleBook(connector string, rules []Rule) (*ruleBook, error) {
 				"— leave one of the two out",
 				r.Pattern, connector, r.Approvals)
 		}
+		if r.Approvers != nil && r.RequiresApproval != nil && !*r.RequiresApproval {
+			return nil, ConfigErrorf("rule %q of connector %q says who approves and that no approval is required — "+
+				"leave one of the two out", r.Pattern, connector)
+		}
 		if r.Rename != "" {
 			if err := checkMethodName(connector, r.Rename); err != nil {
 				return nil, &ConfigError{Message: err.Error()}
@@ -138,7 +142,8 @@ func (r Rule) apply(m Method) Method {
 	if m.Class == "" {
 		m.Class, m.ClassAssumed = Write, true
 	}
-	if r.Approvals+m.Approvals > 0 && m.ApprovalFor == nil { // who says how many approvals wants one at least
+	said := r.Approvals+m.Approvals > 0 || r.Approvers != nil || m.Approvers != nil
+	if said && m.ApprovalFor == nil { // who says how many approvals, or whose, wants one at least
 		m.RequiresApproval = true
 	}
 	if r.RequiresApproval != nil {

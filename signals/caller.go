@@ -16,6 +16,8 @@ type Caller struct {
 	// StartedBy is who says to have started the execution: a claim. StartedAs is who a front door authenticated.
 	StartedBy string `json:"startedBy,omitempty"`
 	StartedAs string `json:"startedAs,omitempty"`
+	// StartedSubject is the digest of who that is at the provider at which they signed in, whatever name they go by.
+	StartedSubject string `json:"startedSubject,omitempty"`
 	// OnBehalfOf is for whom it was started, where that is somebody else.
 	OnBehalfOf string `json:"onBehalfOf,omitempty"`
 	// Conversation names the conversation, or session, of the agent.
@@ -37,7 +39,7 @@ var labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$`)
 // Check refuses what is too long to stand in every record, or cannot be shown.
 func (c Caller) Check() error {
 	for what, text := range map[string]string{"startedBy": c.StartedBy, "startedAs": c.StartedAs,
-		"onBehalfOf": c.OnBehalfOf, "conversation": c.Conversation} {
+		"startedSubject": c.StartedSubject, "onBehalfOf": c.OnBehalfOf, "conversation": c.Conversation} {
 		if err := checkShort(what, text); err != nil {
 			return err
 		}

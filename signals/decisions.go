@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -19,7 +20,11 @@ type Approve struct {
 	// By is who says to decide: a claim. AssertedBy is who the front door authenticated, where it did.
 	By         string `json:"by,omitempty"`
 	AssertedBy string `json:"assertedBy,omitempty"`
-	Note       string `json:"note,omitempty"`
+	// AssertedGroups are those groups of that person which the call's rule asks for, AssertedSubject is the digest of
+	// who it is at the provider. Doors send them for calls that have such a rule.
+	AssertedGroups  []string `json:"assertedGroups,omitempty"`
+	AssertedSubject string   `json:"assertedSubject,omitempty"`
+	Note            string   `json:"note,omitempty"`
 	// AsOf is the pass number of the outcome that was looked at; if given it must be the newest.
 	AsOf int `json:"asOf,omitempty"`
 	// Always approves the method for the rest of the execution: what else waits for the same is let go too.
@@ -124,6 +129,11 @@ func (a Approve) Check() error {
 		}
 		if message := CheckSize("The edited arguments", a.Args); message != "" {
 			return errors.New(message)
+		}
+	}
+	for _, name := range append(slices.Clone(a.AssertedGroups), a.AssertedSubject) {
+		if err := checkTexts(name, ""); err != nil {
+			return err
 		}
 	}
 	return checkTexts(a.By, a.AssertedBy, a.Note, a.ArgsDigest)

@@ -288,6 +288,8 @@ type Blocked struct {
 	// Approvers says how several people are told apart: ApproversNamed or ApproversAuthenticated; empty in histories of
 	// before, where names are compared letter by letter.
 	Approvers string `json:"approvers,omitempty"`
+	// ApproverRule says who may approve; nil is everybody.
+	ApproverRule *ApproverRule `json:"approverRule,omitempty"`
 	// Client says that the call is never made here, a client gives its result.
 	Client bool `json:"client,omitempty"`
 	// AskUnknown leaves a call whose outcome is unknown to a person.

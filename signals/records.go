@@ -137,6 +137,8 @@ type PendingAction struct {
 	// who have.
 	ApprovalsNeeded int      `json:"approvalsNeeded,omitempty"`
 	ApprovedBy      []string `json:"approvedBy,omitempty"`
+	// ApproverRule says who may approve, where the method's rule does.
+	ApproverRule *ApproverRule `json:"approverRule,omitempty"`
 	// Refused is why the last approval of this call could not be used, such as edited arguments against the schema.
 	Refused string `json:"refused,omitempty"`
 	// Omitted says that args are left out here for their size; the full record has them.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -40,6 +39,8 @@ type mcpFlags struct {
 	limit   time.Duration
 	config  string
 	wrap    string
+	signIn  console.AccessTokenOptions
+	quotas  []string
 }
 
 func (c *cli) mcpVerb() *cobra.Command {
@@ -63,6 +64,7 @@ func (c *cli) mcpVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.url, "url", "", "the `URL` by which others reach it, if a proxy in front encrypts")
 	cmd.Flags().StringVar(&f.tls[0], "tls-cert", "", "`file` with the server's certificate")
 	cmd.Flags().StringVar(&f.tls[1], "tls-key", "", "`file` with its key")
+	f.signInFlags(cmd)
 	cmd.Flags().StringVar(&f.surface, "surface", string(mcpserver.Codemode),
 		"which tools there are: codemode, utcp or direct")
 	cmd.Flags().StringVar(&f.by, "by", c.user,
@@ -99,8 +101,12 @@ func (f mcpFlags) check() error {
 		return usagef("--wrap names a connector in --config FILE")
 	case (f.tls[0] == "") != (f.tls[1] == ""):
 		return usagef("give --tls-cert and --tls-key, or neither")
-	case f.http == "" && (f.tokens != "" || f.tls[0] != "" || f.sse || f.url != ""):
-		return usagef("--tokens, --tls-cert, --url and --sse are for --http")
+	case f.http == "" && (f.authenticates() || f.tls[0] != "" || f.sse || f.url != ""):
+		return usagef("--tokens, --oidc-issuer, --tls-cert, --url and --sse are for --http")
+	case f.signIn.Issuer != "" && f.url == "":
+		return usagef("--oidc-issuer needs --url, the address by which clients reach this door and get tokens for it")
+	case len(f.quotas) > 0 && !f.authenticates():
+		return usagef("--quota is for callers who are known: give --tokens or --oidc-issuer")
 	}
 	return errors.Join(f.checkConsole(), f.checkExposure())
 }
@@ -109,9 +115,9 @@ func (f mcpFlags) checkExposure() error {
 	if f.http == "" {
 		return nil
 	}
-	if err := (console.Exposure{Addr: f.http, URL: f.url, Authenticated: f.tokens != "",
+	if err := (console.Exposure{Addr: f.http, URL: f.url, Authenticated: f.authenticates(),
 		TLS: f.tls[0] != ""}).Check(); err != nil {
-		return usagef("--http: %w (--tokens, --tls-cert and --tls-key, --url)", err)
+		return usagef("--http: %w (--tokens or --oidc-issuer, --tls-cert and --tls-key, --url)", err)
 	}
 	return nil
 }
@@ -240,7 +246,7 @@ func whereTemporalIs() string {
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 
 func (c *cli) listen(ctx context.Context, s *mcpserver.Server, f mcpFlags) error {
-	o, err := f.httpOptions()
+	o, err := f.httpOptions(ctx)
 	if err != nil {
 		return usageError{err}
 	}
@@ -269,26 +275,6 @@ func (c *cli) listen(ctx context.Context, s *mcpserver.Server, f mcpFlags) error
 		return nil
 	}
 	return err
-}
-
-// httpOptions say who may come in: by token, or where there are none by a key.
-func (f mcpFlags) httpOptions() (o mcpserver.HTTPOptions, err error) {
-	o = mcpserver.HTTPOptions{SSE: f.sse, Site: guard.Site{Anywhere: f.tokens != ""}}
-	if f.url != "" {
-		if o.Site.Base, err = url.Parse(strings.TrimSuffix(f.url, "/")); err != nil {
-			return o, err
-		}
-	}
-	if f.tokens == "" {
-		o.Key, err = guard.NewKey()
-		return o, err
-	}
-	tokens, err := console.LoadTokens(f.tokens)
-	o.Authenticate = func(token string) (mcpserver.Caller, bool) {
-		who, ok := tokens.Find(token)
-		return mcpserver.Caller{Name: who.Name, MayRun: who.Roles.MayRun(), MayDecide: who.Roles.MayDecide()}, ok
-	}
-	return o, err
 }
 
 // entry is the address that clients are given.

@@ -192,6 +192,9 @@ func (c *cli) showDecision(p *page, a signals.PendingAction) {
 	case a.Resolution == signals.ByClient:
 		p.line("resolve %d:  %s", a.Seq, c.hint("resolve", a.ExecutionID, "--seq", a.Seq, "--result", "JSON"))
 	default:
+		if a.ApproverRule != nil {
+			p.line("%d needs the approval of %s", a.Seq, a.ApproverRule)
+		}
 		if a.ApprovalsNeeded > 0 {
 			p.line("%d needs %d approvals by different people; so far: %s", a.Seq, a.ApprovalsNeeded,
 				cmp.Or(strings.Join(a.ApprovedBy, ", "), "none"))

@@ -112,7 +112,7 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 		return nil, "argsDigest belongs to one call, and several are pending: send one seq with it"
 	}
 	for _, c := range calls {
-		if refusal := c.refusal(a); refusal != "" {
+		if refusal := c.refusal(e.in.Caller, a); refusal != "" {
 			return nil, refusal
 		}
 	}
@@ -120,12 +120,17 @@ func (e *execution) approvable(a signals.Approve) ([]*call, string) {
 }
 
 // refusal says why an approval does not apply to a call.
-func (c *call) refusal(a signals.Approve) string {
-	digest := c.digest()
+func (c *call) refusal(caller signals.Caller, a signals.Approve) string {
+	digest, why := c.digest(), c.approverRule.Refuses(caller, a)
 	switch {
 	case a.ArgsDigest != "" && a.ArgsDigest != digest:
 		return fmt.Sprintf("argsDigest %q is stale: %s (seq %d) is pending with %q; look at its arguments again.",
 			a.ArgsDigest, c.name(), c.rec.Seq, digest)
+	case why != "":
+		return fmt.Sprintf("%s (seq %d) needs the approval of %s: %s.", c.name(), c.rec.Seq, c.approverRule, why)
+	case a.Always && c.approverRule != nil:
+		return fmt.Sprintf("%s (seq %d) needs the approval of %s each time: always does not go with it.", c.name(),
+			c.rec.Seq, c.approverRule)
 	case c.approvalsNeeded <= 1:
 		return ""
 	case c.approver(a) == "" && c.people == signals.ApproversAuthenticated:
@@ -166,7 +171,7 @@ func (e *execution) remember(calls []*call, a signals.Approve, now int64) []int 
 // newest pass has just issued it, and decided where another pass has to follow.
 func (e *execution) approveRemembered(c *call, next phase, now int64) bool {
 	d, ok := e.always[c.name()]
-	if !ok || c.phase != asking || c.approvalsNeeded > 1 {
+	if !ok || c.phase != asking || c.approvalsNeeded > 1 || c.approverRule != nil {
 		return false
 	}
 	d.At, d.ArgsDigest = now, c.digest()

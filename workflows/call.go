@@ -25,8 +25,9 @@ type call struct {
 	reserved    int    // bytes of history that its answer may take while it runs
 	retry       signals.RetryLimits
 
-	approvalsNeeded int      // people who have to approve
-	people          string   // how they are told apart
+	approvalsNeeded int    // people who have to approve
+	people          string // how they are told apart
+	approverRule    *signals.ApproverRule
 	approvers       []string // who have approved the arguments that it would be dispatched with
 	approved        bool     // by all of them
 	client          bool     // never made here: a client gives the result
@@ -148,7 +149,8 @@ func newGatedCall(b signals.Blocked, now int64) *call {
 		},
 		args: b.Args, timeout: time.Duration(b.TimeoutMs) * time.Millisecond, queue: b.Queue, requestedAt: now,
 		target:          b.Target,
-		approvalsNeeded: max(1, b.Approvals), people: b.Approvers, client: b.Client, askUnknown: b.AskUnknown,
+		approvalsNeeded: max(1, b.Approvals), people: b.Approvers, approverRule: b.ApproverRule,
+		client: b.Client, askUnknown: b.AskUnknown,
 	}
 	if b.Retry != nil {
 		c.retry = *b.Retry

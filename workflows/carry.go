@@ -89,8 +89,9 @@ func (c *call) carried() signals.CarriedCall {
 		Blocked: signals.Blocked{
 			Seq: c.rec.Seq, Connector: c.rec.Connector, Method: c.rec.Method, Class: c.rec.Class,
 			Approval: c.rec.RequiresApproval, Position: c.rec.Position, TimeoutMs: c.timeout.Milliseconds(),
-			Queue: c.queue, Revertable: c.rec.Revertable, Approvals: c.approvalsNeeded, Client: c.client,
-			AskUnknown: c.askUnknown, Retry: &c.retry, Earlier: c.earlier, Target: c.target,
+			Queue: c.queue, Revertable: c.rec.Revertable, Approvals: c.approvalsNeeded,
+			Approvers: c.people, ApproverRule: c.approverRule, Client: c.client, AskUnknown: c.askUnknown,
+			Retry: &c.retry, Earlier: c.earlier, Target: c.target,
 		},
 		ArgsDigest: c.rec.ArgsDigest, Phase: string(c.phase), RequestedAt: c.requestedAt, EditedArgs: c.editedArgs,
 		Refused: c.refused, Scheduled: c.scheduled, Approvers: c.approvers, Approved: c.approved,

@@ -150,7 +150,7 @@ func (e *execution) action(c *call) signals.PendingAction {
 		ArgsDigest: c.rec.ArgsDigest, Position: c.rec.Position,
 		Class: c.rec.Class, RequestedAt: c.requestedAt, ExpiresAt: c.requestedAt + e.limits.PausedTTLMs,
 		Refused:    c.refused,
-		Revertable: c.rec.Revertable, ApprovedBy: c.approvers,
+		Revertable: c.rec.Revertable, ApprovedBy: c.approvers, ApproverRule: c.approverRule,
 	}
 	a.ArgsDigest = c.digest()
 	if c.approvalsNeeded > 1 {

@@ -296,8 +296,9 @@ func callMeta(ctx connectors.Context) map[string]any {
 	if ctx.ExecutionID != "" {
 		meta["codemode/executionId"] = ctx.ExecutionID
 	}
-	if !ctx.Caller.IsZero() {
-		meta["codemode/caller"] = ctx.Caller
+	if caller := ctx.Caller; !caller.IsZero() {
+		caller.StartedSubject = "" // it is for telling people apart here, and nobody else's
+		meta["codemode/caller"] = caller
 	}
 	return meta
 }

@@ -61,6 +61,10 @@ type Identity struct {
 	Roles Roles
 	// Asserted says that the name was authenticated, not merely claimed.
 	Asserted bool
+	// Groups are those that rules about approvers ask for.
+	Groups []string
+	// Subject is the digest of who it is at the provider, whatever the name says; empty of tokens of the file.
+	Subject string
 }
 
 // Role is the one that counts in the console.
@@ -74,7 +78,8 @@ type Tokens struct {
 // minToken keeps tokens from being guessed.
 const minToken = 24
 
-// LoadTokens reads a tokens file: a YAML list of {name, role, token}, or roles in place of a role.
+// LoadTokens reads a tokens file: a YAML list of {name, role, token}, or roles in place of a role, and groups for rules
+// about approvers.
 func LoadTokens(path string) (*Tokens, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -101,6 +106,8 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		Role  Role   `yaml:"role"`
 		Roles Roles  `yaml:"roles"`
 		Token string `yaml:"token"`
+
+		Groups []string `yaml:"groups"`
 	}
 	d := yaml.NewDecoder(strings.NewReader(string(text)))
 	d.KnownFields(true)
@@ -125,7 +132,7 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		case twice:
 			return nil, fmt.Errorf("%q has the token of somebody else", e.Name)
 		}
-		t.byDigest[digest] = Identity{Name: e.Name, Roles: e.Roles, Asserted: true}
+		t.byDigest[digest] = Identity{Name: e.Name, Roles: e.Roles, Asserted: true, Groups: e.Groups}
 	}
 	if len(t.byDigest) == 0 {
 		return nil, errors.New("it lists nobody")

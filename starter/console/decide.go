@@ -159,6 +159,11 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 	if err != nil {
 		return err
 	}
+	if a, is := message.(signals.Approve); is && asserted != "" {
+		if message, err = c.sign(ctx, r, who, d, a); err != nil {
+			return err
+		}
+	}
 	if err := message.Check(); err != nil {
 		return badRequest("%v", err)
 	}
@@ -191,6 +196,22 @@ func (c *Console) message(ctx context.Context, r Runtime, d decision, by, assert
 		return signals.Resolve{Seq: d.Seq, Result: d.Result, By: by, AssertedBy: asserted, Note: d.Note}, nil
 	}
 	return nil, badRequest("%q is no action: use one of %v", d.Action, actions)
+}
+
+// sign says on an approval who gives it, where the call's rule asks for that.
+func (c *Console) sign(ctx context.Context, r Runtime, who Identity, d decision, a signals.Approve) (signals.Message,
+	error) {
+	item, ok := c.inbox.find(d.key)
+	if !ok {
+		var err error
+		if item.PendingAction, err = c.pendingCall(ctx, r, d.key); err != nil {
+			return nil, err
+		}
+	}
+	if rule := item.ApproverRule; rule != nil {
+		a.AssertedSubject, a.AssertedGroups = who.Subject, rule.Of(who.Groups)
+	}
+	return a, nil
 }
 
 // seenWhole refuses an approval from a page that did not show all that it would approve.

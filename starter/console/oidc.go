@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -41,10 +40,13 @@ func NewOIDC(ctx context.Context, o OIDCOptions) (*OIDC, error) {
 		return nil, errors.New(
 			`OIDC needs to know who may come in: name approvers or viewers by group, role or email, or "*"`)
 	}
-	if err := checkHolders(append(slices.Clone(o.Approvers), o.Viewers...)); err != nil {
+	if err := checkHolders(slices.Concat(o.Approvers, o.Viewers), claimKinds...); err != nil {
 		return nil, err
 	}
 	if _, err := parseBase(o.URL); err != nil {
+		return nil, err
+	}
+	if err := checkIssuer(o.Issuer); err != nil {
 		return nil, err
 	}
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
@@ -58,29 +60,6 @@ func NewOIDC(ctx context.Context, o OIDCOptions) (*OIDC, error) {
 			RedirectURL: o.URL + "/login/callback", Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
 		},
 	}, nil
-}
-
-// checkHolders wants each value to say which claim it is of: else who may name a group at the provider could give it
-// the address of somebody else.
-func checkHolders(list []string) error {
-	for _, value := range list {
-		claim, name, _ := strings.Cut(value, ":")
-		if value != "*" && (name == "" || !slices.Contains([]string{"group", "role", "email"}, claim)) {
-			return fmt.Errorf("say what %q is: group:%s, role:%s or email:%s", value, value, value, value)
-		}
-	}
-	return nil
-}
-
-// claims are what an ID token says of a person.
-type claims struct {
-	Subject  string   `json:"sub"`
-	Email    string   `json:"email"`
-	Verified bool     `json:"email_verified"`
-	User     string   `json:"preferred_username"`
-	Groups   []string `json:"groups"`
-	Roles    []string `json:"roles"`
-	Nonce    string   `json:"nonce"`
 }
 
 // identify verifies an ID token and finds the role of its person.
@@ -102,31 +81,13 @@ func (o *OIDC) verify(ctx context.Context, raw string) (claims, Identity, error)
 	return c, who, err
 }
 
-// admit finds the role of a person. An address that the provider has not verified counts for nothing, and a user name,
-// which people may often choose, is not the name of anybody without the subject.
+// admit finds the role of a person.
 func (o *OIDC) admit(c claims) (Identity, error) {
-	who := Identity{Name: c.Subject, Asserted: true}
-	if c.User != "" {
-		who.Name = fmt.Sprintf("%s [%s]", c.User, c.Subject)
-	}
-	holds := []string{"*"}
-	for _, group := range c.Groups {
-		holds = append(holds, "group:"+group)
-	}
-	for _, role := range c.Roles {
-		holds = append(holds, "role:"+role)
-	}
-	if c.Verified && c.Email != "" {
-		who.Name = c.Email
-		holds = append(holds, "email:"+c.Email)
-	}
-	has := func(wanted []string) bool {
-		return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(holds, w) })
-	}
+	who, holds := c.identity(), c.holds()
 	switch {
-	case has(o.options.Approvers):
+	case hasAny(holds, o.options.Approvers):
 		who.Roles = Roles{Approver}
-	case has(o.options.Viewers):
+	case hasAny(holds, o.options.Viewers):
 		who.Roles = Roles{Viewer}
 	default:
 		return Identity{}, forbidden("%s is known to the provider but has no role here.", who.Name)

@@ -35,7 +35,7 @@ func (s *session) stopIfCancelled(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
-	by := signals.Cancellation{By: s.by(), Reason: "cancelled by its client"}
+	by := signals.Cancellation{By: s.by(), AssertedBy: s.asserted(), Reason: "cancelled by its client"}
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		_, err := durable.RequestCancel(ctx, id, by)
 		if !errors.Is(err, codemode.ErrNotFound) || wait.For(ctx, pause) != nil {

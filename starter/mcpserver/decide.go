@@ -61,7 +61,8 @@ func (s *session) decisions(ctx context.Context, pending []signals.PendingAction
 		if r == nil || at < 0 { // not answered, or decided elsewhere
 			continue
 		}
-		f := newForm(pending[at], s.schemaOf(ctx, pending[at], schemas), s.HowToDecide(pending[at].ExecutionID))
+		f := newForm(pending[at], s.schemaOf(ctx, pending[at], schemas), s.HowToDecide(pending[at].ExecutionID),
+			s.groups()...)
 		d, ok := s.decisionOf(f, c, r)
 		if !ok {
 			continue
@@ -89,11 +90,13 @@ func (s *session) decisionOf(f *form, c askedCall, r *mcp.ElicitResult) (decided
 	case err != nil:
 		s.askAgain(c.Key, err.Error())
 	case chosen.decision == approve:
-		return decided{c.Key, signals.OneDecision{Approve: &signals.Approve{Seqs: []int{c.Seq}, ArgsDigest: c.Digest,
-			Args: chosen.args, Note: chosen.note, By: s.by()}}}, true
+		a := &signals.Approve{Seqs: []int{c.Seq}, ArgsDigest: c.Digest, Args: chosen.args, Note: chosen.note,
+			By: s.by()}
+		s.sign(a, f.action.ApproverRule)
+		return decided{c.Key, signals.OneDecision{Approve: a}}, true
 	case chosen.decision == reject:
 		return decided{c.Key, signals.OneDecision{Reject: &signals.Reject{Seq: &c.Seq, Reason: chosen.note,
-			Continue: true, By: s.by()}}}, true
+			Continue: true, By: s.by(), AssertedBy: s.asserted()}}}, true
 	default:
 		s.left[c.Key] = true
 	}

@@ -38,6 +38,8 @@ type form struct {
 	why string
 	// how tells how to decide elsewhere.
 	how string
+	// groups are those of whom is asked, where they signed in.
+	groups []string
 	// secret keeps the arguments out of the message.
 	secret bool
 }
@@ -49,8 +51,9 @@ const (
 	maxShown  = 4000
 )
 
-func newForm(action signals.PendingAction, input json.RawMessage, how string) *form {
-	f := &form{action: action, fields: map[string]json.RawMessage{}, schema: map[string]schema.Schema{}, how: how}
+func newForm(action signals.PendingAction, input json.RawMessage, how string, groups ...string) *form {
+	f := &form{action: action, groups: groups, fields: map[string]json.RawMessage{},
+		schema: map[string]schema.Schema{}, how: how}
 	f.secret = hasSecret(action, schema.Read(input))
 	if f.why = f.whyElsewhere(); f.why != "" {
 		return f
@@ -83,6 +86,8 @@ func (f *form) whyElsewhere() string {
 			"approved here"
 	case action.Resolution == signals.ByClient:
 		return "It waits for a result and not for an approval, so it cannot be approved here"
+	case action.ApproverRule != nil && (action.ApproverRule.NotRequester || len(action.ApproverRule.Of(f.groups)) == 0):
+		return fmt.Sprintf("It needs the approval of %s, so it cannot be approved here", action.ApproverRule)
 	case action.ApprovalsNeeded > 1:
 		return fmt.Sprintf("It needs the approval of %d people, and here nobody can tell who answers, so it cannot be "+
 			"approved here", action.ApprovalsNeeded)

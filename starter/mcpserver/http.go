@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,17 +24,27 @@ type Caller struct {
 	Name string
 	// MayRun lets programs be run. Who may not is turned away.
 	MayRun bool
-	// MayDecide says that elicitation asks at this caller's clients about approvals.
-	MayDecide bool
+	// MayLook lets executions be seen that others have started, MayDecide says that elicitation asks at this caller's
+	// clients about approvals.
+	MayLook, MayDecide bool
+	// SignedIn says that the token is of the authorization server: decisions are asserted then, by this name, with the
+	// groups and the digest of who it is there.
+	SignedIn bool
+	Groups   []string
+	Subject  string
+	// Quota bounds what is started.
+	Quota Quota
 }
 
 // Authenticate finds out who a bearer token belongs to.
 type Authenticate func(token string) (who Caller, ok bool)
 
-// HTTPOptions say who may come in over HTTP. One of Authenticate and Key is needed.
+// HTTPOptions say who may come in over HTTP. One of Authenticate, SignIn and Key is needed.
 type HTTPOptions struct {
 	// Authenticate knows callers by their tokens.
 	Authenticate Authenticate
+	// SignIn takes access tokens; nil takes none.
+	SignIn *SignIn
 	// Key lets everybody in who has it, where nobody is authenticated.
 	Key guard.Key
 	// Site is how the door is reached.
@@ -46,6 +57,7 @@ type HTTPOptions struct {
 type HTTP struct {
 	HTTPOptions
 	mux      *http.ServeMux
+	public   http.Handler // how to sign in; nil without
 	server   *Server
 	sessions *sessions
 	arrivals *arrivals
@@ -69,14 +81,20 @@ const (
 
 // NewHTTP makes the handler of a server.
 func NewHTTP(s *Server, o HTTPOptions) (*HTTP, error) {
-	if o.Authenticate == nil && o.Key == "" {
-		return nil, errors.New("MCP over HTTP needs to know who may come in: give tokens or a key")
+	if o.Authenticate == nil && o.SignIn == nil && o.Key == "" {
+		return nil, errors.New("MCP over HTTP needs to know who may come in: give tokens, a sign-in or a key")
 	}
 	h := &HTTP{HTTPOptions: o, mux: http.NewServeMux(), server: s, sessions: newSessions(), arrivals: &arrivals{},
 		origins: http.NewCrossOriginProtection(), bodies: make(chan struct{}, maxBodies),
 		calls: make(chan struct{}, maxCalls)}
 	if o.Site.Base != nil {
 		if err := h.origins.AddTrustedOrigin(o.Site.Base.Scheme + "://" + o.Site.Base.Host); err != nil {
+			return nil, err
+		}
+	}
+	if o.SignIn != nil {
+		var err error
+		if h.public, err = o.SignIn.metadata(); err != nil {
 			return nil, err
 		}
 	}
@@ -188,6 +206,10 @@ func (h *HTTP) closeSession(id string) {
 // ServeHTTP lets a request in that comes from no foreign page and whose caller is known, with its body.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if h.public != nil && strings.HasPrefix(r.URL.Path, metadataPath) {
+		h.public.ServeHTTP(w, r)
+		return
+	}
 	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 	if err := errors.Join(h.Site.CheckHost(r), h.Site.CheckOrigin(r), h.origins.Check(r)); err != nil {
 		http.Error(w, "this door is not for web pages: "+err.Error(), http.StatusForbidden)
@@ -212,25 +234,6 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 	h.mux.ServeHTTP(w, r.WithContext(ctx))
-}
-
-// enter finds out who calls.
-func (h *HTTP) enter(w http.ResponseWriter, r *http.Request) (context.Context, bool) {
-	if h.Authenticate == nil {
-		if h.Key.Brings(r) {
-			return r.Context(), true
-		}
-	} else if who, ok := h.Authenticate(guard.Bearer(r)); ok { // none in the address, which gets into logs
-		if !who.MayRun {
-			http.Error(w, "this token may not run programs: it needs the role runner", http.StatusForbidden)
-			return nil, false
-		}
-		return context.WithValue(r.Context(), callerKey{}, &who), true
-	}
-	w.Header().Set("WWW-Authenticate", "Bearer")
-	http.Error(w, "send Authorization: Bearer TOKEN, or use the address with the key that the server printed",
-		http.StatusUnauthorized)
-	return nil, false
 }
 
 // take reads a message, and finds a place for it if it calls a tool: such an answer may wait for programs and people.

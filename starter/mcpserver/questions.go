@@ -58,7 +58,8 @@ func (s *session) round(ctx context.Context, out signals.Outcome) round {
 		if why := s.refused[key]; why != "" {
 			action.Refused = why
 		}
-		f := newForm(action, s.schemaOf(ctx, action, schemas), s.HowToDecide(out.ExecutionID))
+		f := newForm(action, s.schemaOf(ctx, action, schemas), s.HowToDecide(out.ExecutionID),
+			s.groups()...)
 		call := askedCall{key, action.Seq, action.ArgsDigest}
 		switch {
 		case send && (!ask || f.why != ""):

@@ -108,6 +108,8 @@ type door struct {
 	Options
 	mcp  *mcp.Server
 	seal sealer
+	// starts are counted for callers with a quota.
+	starts starts
 	// givesTasks says that executions outlive calls here, and that clients of the surface may know what tasks are.
 	givesTasks bool
 }

@@ -42,6 +42,13 @@ type answerer func(signals.Outcome, error) *mcp.CallToolResult
 func (s *session) run(ctx context.Context, code string, o codemode.ExecuteOptions, answer answerer) (
 	*mcp.CallToolResult, error) {
 	o.ID, o.Caller = signals.NewExecutionID(time.Now()), s.caller(ctx)
+	over, err := s.admit(ctx, o.ID)
+	if err != nil {
+		return answer(signals.ErrorOutcome("", err.Error()), nil), nil
+	}
+	if !s.durable() {
+		defer over()
+	}
 	defer func() { s.stopIfCancelled(ctx, cmp.Or(s.resumed, o.ID)) }()
 	if durable, ok := s.Runtime.(Durable); ok && s.givesTasks && takesTasks(s.request) &&
 		s.request.Params.RequestState == "" {
@@ -69,8 +76,25 @@ func (s *session) look(ctx context.Context, id string, answer answerer) (*mcp.Ca
 		if err := signals.CheckExecutionID(id); err != nil {
 			return signals.ErrorOutcome(id, err.Error()), nil
 		}
+		if mine, err := s.maySee(ctx, id); !mine || err != nil {
+			return signals.ErrorOutcome(id, signals.NoExecution(id)), err
+		}
 		return s.latest(ctx, id)
 	})
+}
+
+// maySee reports whether an execution is the caller's own, or may be seen by who sees all. Others need not be told that
+// there is one.
+func (s *session) maySee(ctx context.Context, id string) (bool, error) {
+	durable, ok := s.Runtime.(Durable)
+	if s.who == nil || s.who.MayLook || !ok {
+		return true, nil
+	}
+	at, err := durable.Standing(ctx, id)
+	if errors.Is(err, codemode.ErrNotFound) {
+		return false, nil
+	}
+	return at.Caller.StartedAs == s.who.Name, err
 }
 
 // settle begins, or goes on where the client brings answers, and asks about what is pending until no answer here
@@ -132,7 +156,7 @@ func (s *session) digest() string {
 func (s *session) caller(ctx context.Context) signals.Caller {
 	who := signals.Caller{StartedBy: s.By}
 	if s.who != nil {
-		who = signals.Caller{StartedAs: s.who.Name}
+		who = signals.Caller{StartedAs: s.who.Name, StartedSubject: s.who.Subject}
 	}
 	if id := cmp.Or(s.request.Session.ID(), streamOf(ctx)); id != "" {
 		sum := sha256.Sum256([]byte(id))
@@ -181,8 +205,7 @@ func overdue(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) < 200*time.Millisecond
 }
 
-// by is the claim that a decision carries: at the client of whom it was taken. The client answers for the person; no
-// door has authenticated anybody, even where the client came with a token.
+// by is the claim that a decision carries: at the client of whom it was taken. The client answers for the person.
 func (s *session) by() string {
 	name := s.By
 	if s.who != nil {
@@ -195,4 +218,28 @@ func (s *session) by() string {
 		return "the user of " + s.client.name
 	}
 	return name
+}
+
+// asserted is who has decided, where whoever it is signed in at the authorization server. A token of the door's own
+// says whose client it is, which may be software that nobody attends to.
+func (s *session) asserted() string {
+	if s.who == nil || !s.who.SignedIn {
+		return ""
+	}
+	return s.who.Name
+}
+
+// sign says on an approval who gives it, and of the groups of that person those that its rule asks for.
+func (s *session) sign(a *signals.Approve, rule *signals.ApproverRule) {
+	if a.AssertedBy = s.asserted(); a.AssertedBy != "" && rule != nil {
+		a.AssertedSubject, a.AssertedGroups = s.who.Subject, rule.Of(s.who.Groups)
+	}
+}
+
+// groups are those of whom is asked, as far as they were asserted.
+func (s *session) groups() []string {
+	if s.asserted() == "" {
+		return nil
+	}
+	return s.who.Groups
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ type sessions struct {
 }
 
 type callerSession struct {
-	caller Caller // with all that the caller may do; zero where everybody comes in who has the key
+	caller string // with all that the caller may do; zero where everybody comes in who has the key
 	used   time.Time
 	busy   int // requests and streams that are open
 }
@@ -49,14 +50,15 @@ func (s *sessions) add(id string, who *Caller) {
 	s.byID[id] = &callerSession{caller: caller, used: time.Now()}
 }
 
-func of(who *Caller) Caller {
+// of is all that is known of a caller, to compare: whose rights have changed begins a new session.
+func of(who *Caller) string {
 	if who == nil {
-		return Caller{}
+		return ""
 	}
-	return *who
+	return fmt.Sprintf("%#v", *who)
 }
 
-func (s *sessions) makeRoom(caller Caller, now time.Time) {
+func (s *sessions) makeRoom(caller string, now time.Time) {
 	own := 0
 	var oldest, oldestOwn string
 	older := func(id, than string) bool { return than == "" || s.byID[id].used.Before(s.byID[than].used) }

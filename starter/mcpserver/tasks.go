@@ -260,7 +260,7 @@ func (d *door) cancelTask(ctx context.Context, ss *mcp.ServerSession, p *taskPar
 		return nil, err
 	}
 	if durable, ok := s.Runtime.(Durable); ok {
-		by := signals.Cancellation{By: s.by(), Reason: "cancelled by its client"}
+		by := signals.Cancellation{By: s.by(), AssertedBy: s.asserted(), Reason: "cancelled by its client"}
 		_, err = durable.RequestCancel(ctx, p.TaskID, by)
 	}
 	return &acknowledged{ResultType: "complete"}, err

@@ -245,7 +245,11 @@ var everyRule = map[string][]kept{
 		{rule: "requiresApproval: args.amount > 5, additional: allow", args: []string{`{"amount":1,"memo":"x"}`},
 			durable: made, payments: 1, alone: made, alonePays: 1},
 	},
-	"approvals":  {{rule: "approvals: 2", args: amount(1), durable: waits, alone: refused}},
+	"approvals": {{rule: "approvals: 2", args: amount(1), durable: waits, alone: refused}},
+	"approvers": {
+		{rule: "approvers: { notRequester: true }", args: amount(1), durable: waits, alone: refused},
+		{rule: "approvers: { groups: [finance] }", args: amount(1), durable: waits, alone: refused},
+	},
 	"resolvedBy": {{rule: "resolvedBy: client", args: amount(1), durable: waits, alone: refused}},
 	"unknown": {{rule: "unknown: ask", args: amount(breaksOff), durable: waits, payments: 1, alone: refused,
 		alonePays: 1}},

@@ -24,6 +24,8 @@ type Policy struct {
 	Additional string `json:"additional,omitempty"`
 	// Approvals is how many different people have to approve, where that is said.
 	Approvals int `json:"approvals,omitempty"`
+	// Approvers says who may approve, where the rule does.
+	Approvers *signals.ApproverRule `json:"approvers,omitempty"`
 	// Rule is the pattern of the rule that applies.
 	Rule string `json:"rule,omitempty"`
 	// RenamedFrom is the name by which a revert names the method.
@@ -94,6 +96,7 @@ func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {
 		Rule:   m.Rule,
 		Hidden: hidden, Revertable: m.Revert != nil, Reexecute: m.Reexecute, TimeoutMs: m.Timeout.Milliseconds(),
 		Approvals:     m.Approvals,
+		Approvers:     m.Approvers,
 		MaxConcurrent: rule.MaxConcurrent, RatePerSecond: rule.RatePerSecond,
 	}
 	switch {
@@ -155,6 +158,9 @@ func (p Policy) More() (list []string) {
 	say(p.ApprovalIf != "", "approval if %s", p.ApprovalIf)
 	say(p.Additional != "", "other arguments allowed")
 	say(p.Approvals > 0, "approvals %d", p.Approvals)
+	if p.Approvers != nil {
+		say(true, "approved by %s", p.Approvers)
+	}
 	say(p.ResolvedBy != "", "resolved by a %s", p.ResolvedBy)
 	say(p.Preflight != "", "preflight %s", p.Preflight)
 	say(p.Unknown != "", "an unknown outcome asks a person")

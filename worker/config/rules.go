@@ -61,6 +61,7 @@ func (r *reader) rule(e entry, more map[string]take) connectors.Rule {
 		"ratePerSecond": func(key string, n *yaml.Node) { rule.RatePerSecond = r.rate(key, n) },
 		"revert":        func(key string, n *yaml.Node) { rule.Revert = r.revert(key, n) },
 		"approvals":     func(key string, n *yaml.Node) { rule.Approvals = r.count(key, n) },
+		"approvers":     func(key string, n *yaml.Node) { rule.Approvers = r.approvers(key, n) },
 		"additional": func(key string, n *yaml.Node) {
 			rule.AllowAdditional = choice(r, key, n, map[string]bool{"allow": true, "refuse": false})
 		},
@@ -77,7 +78,8 @@ func (r *reader) rule(e entry, more map[string]take) connectors.Rule {
 	maps.Copy(known, more)
 	found := r.fields(e.value, "the rule for "+strconv.Quote(e.key), known)
 	r.checkReplay(found["replay"], rule)
-	r.checkApprovals(found["approvals"], rule)
+	r.checkApprovals("approvals", found["approvals"], rule)
+	r.checkApprovals("approvers", found["approvers"], rule)
 	if n := found["additional"]; n != nil && rule.ApprovalIf == "" {
 		r.fail(n, `"additional" is for a rule whose "requiresApproval" is an expression: no other looks at arguments`)
 	}
@@ -103,7 +105,8 @@ func (r *reader) retry(key string, n *yaml.Node) connectors.RetryLimits {
 func (r *reader) checkReplay(n *yaml.Node, rule connectors.Rule) {
 	switch {
 	case n == nil || rule.Reexecute == nil:
-	case rule.ApprovalFor != nil || rule.RequiresApproval != nil && *rule.RequiresApproval || rule.Approvals > 0:
+	case rule.ApprovalFor != nil || rule.RequiresApproval != nil && *rule.RequiresApproval || rule.Approvals > 0 ||
+		rule.Approvers != nil:
 		r.fail(n, `"replay" cannot be reexecute beside "requiresApproval": what was approved is replayed from the log, never made again`)
 	case rule.Class != "" && rule.Class != connectors.Read:
 		r.fail(n, `"replay" cannot be reexecute beside class %s: only a tool of class read may be made again`,
@@ -111,14 +114,27 @@ func (r *reader) checkReplay(n *yaml.Node, rule connectors.Rule) {
 	}
 }
 
-// checkApprovals refuses a number of approvals where nobody is asked.
-func (r *reader) checkApprovals(n *yaml.Node, rule connectors.Rule) {
+// approvers reads who may approve.
+func (r *reader) approvers(key string, n *yaml.Node) *signals.ApproverRule {
+	rule := &signals.ApproverRule{}
+	r.fields(n, key, map[string]take{
+		"notRequester": func(key string, n *yaml.Node) { rule.NotRequester = r.bool(key, n) },
+		"groups":       func(key string, n *yaml.Node) { rule.Groups = r.args(key, n) },
+	})
+	if !rule.NotRequester && len(rule.Groups) == 0 {
+		r.fail(n, `"approvers" needs "notRequester: true", "groups", or both`)
+	}
+	return rule
+}
+
+// checkApprovals refuses to say how many approve, or who, where nobody is asked.
+func (r *reader) checkApprovals(key string, n *yaml.Node, rule connectors.Rule) {
 	switch {
 	case n == nil:
 	case rule.RequiresApproval != nil && !*rule.RequiresApproval:
-		r.fail(n, `"approvals" cannot stand beside "requiresApproval: false": leave one of the two out`)
+		r.fail(n, `%q cannot stand beside "requiresApproval: false": leave one of the two out`, key)
 	case rule.ResolvedByClient:
-		r.fail(n, `"approvals" cannot stand beside "resolvedBy: client": nothing is done that could be approved`)
+		r.fail(n, `%q cannot stand beside "resolvedBy: client": nothing is done that could be approved`, key)
 	}
 }
 
