@@ -61,6 +61,7 @@ func (s *outcomeSplitter) room(bytes int) *OutcomePart {
 	if bytes += besides; s.bytes > 0 && s.bytes+bytes > outcomePart {
 		o := s.parts[0].Outcome
 		o.Result, o.Error, o.Position, o.Logs, o.Pending, o.Calls = nil, "", nil, nil, nil, []Call{}
+		o.Excerpt, o.Warnings = "", nil
 		s.parts, s.bytes = append(s.parts, OutcomePart{Outcome: o}), 0
 	}
 	s.bytes += bytes

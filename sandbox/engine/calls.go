@@ -251,8 +251,11 @@ func budgetFailure(what, limit string) *sandbox.Failure {
 }
 
 // position is where in the program the running call was issued.
-func (e *Engine) position() *signals.Position {
-	for _, frame := range e.vm.CaptureCallStack(4, nil) {
+func (e *Engine) position() *signals.Position { return firstInProgram(e.vm.CaptureCallStack(4, nil)) }
+
+// firstInProgram is where the innermost of the frames stands that lie in the program.
+func firstInProgram(stack []goja.StackFrame) *signals.Position {
+	for _, frame := range stack {
 		if frame.SrcName() == compile.ProgramSource {
 			at := frame.Position()
 			return &signals.Position{Line: max(1, at.Line-1), Column: at.Column + 1} // source maps count columns from 0

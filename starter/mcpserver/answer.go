@@ -19,6 +19,8 @@ type told struct {
 	Pending     []pending         `json:"pending,omitempty"`
 	Error       string            `json:"error,omitempty"`
 	Position    *signals.Position `json:"position,omitempty"`
+	Excerpt     string            `json:"excerpt,omitempty"`
+	Warnings    []string          `json:"warnings,omitempty"`
 	Logs        json.RawMessage   `json:"logs,omitempty"`
 	LeftOver    []leftOver        `json:"leftOver,omitempty"`
 	Message     string            `json:"message,omitempty"`
@@ -57,7 +59,8 @@ func (d *door) answer(out signals.Outcome, err error) *mcp.CallToolResult {
 
 func (d *door) tell(out signals.Outcome) told {
 	t := told{
-		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position,
+		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position, Excerpt: out.Excerpt,
+		Warnings: out.Warnings,
 		Error: truncate.Response(out.Error, truncate.Options{MaxTokens: d.Tokens / 2}),
 	}
 	for _, h := range out.Hints[:min(len(out.Hints), maxHints)] {
