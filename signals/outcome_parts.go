@@ -50,6 +50,18 @@ func (o Outcome) Parts() []OutcomePart {
 	return s.parts
 }
 
+// How many warnings an outcome has, and how many bytes each.
+const maxWarnings, maxWarning = 5, 300
+
+// BoundWarnings keeps the first warnings, each cut.
+func BoundWarnings(list []string) []string {
+	var kept []string
+	for _, text := range list[:min(len(list), maxWarnings)] {
+		kept = append(kept, Cut(text, maxWarning))
+	}
+	return kept
+}
+
 type outcomeSplitter struct {
 	parts []OutcomePart
 	bytes int // in the last of them

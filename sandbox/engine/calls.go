@@ -411,16 +411,25 @@ func (e *Engine) errorValue(ce *signals.CallError, c *call) (goja.Value, error) 
 	}
 	v, err := e.js.makeError(goja.Undefined(), e.vm.ToValue(ce.Name), e.vm.ToValue(ce.Message), e.vm.ToValue(ce.Key),
 		args)
-	if err == nil && c != nil && c.Position != nil {
-		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position})
+	if err == nil && c != nil {
+		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position, c.name()})
 	}
 	return v, err
 }
 
-// errorAt remembers where the call was issued that a delivered error belongs to.
+// errorAt remembers the call, and where it was issued, that a delivered error belongs to.
 type errorAt struct {
 	value goja.Value
 	at    *signals.Position
+	of    string
+}
+
+// name is what messages call it.
+func (c *call) name() string {
+	if c.Connector == sandbox.StepConnector {
+		return fmt.Sprintf("step %q", c.Method)
+	}
+	return c.Connector + "." + c.Method
 }
 
 func (e *Engine) issuedAt(thrown goja.Value) *signals.Position {

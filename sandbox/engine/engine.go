@@ -90,7 +90,8 @@ type Engine struct {
 	// suspended says that the pass ended inside a call of the synchronous mode.
 	suspended bool
 
-	errorsAt []errorAt
+	errorsAt   []errorAt
+	rejections []*goja.Promise // that nothing handles
 }
 
 type mainState struct {
