@@ -27,7 +27,12 @@ type check struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
+	// Warning says that nothing is wrong with what the operator wrote, and yet something may not be as meant.
+	Warning bool `json:"warning,omitempty"`
+	// Connector and Kind group what is said of a configuration.
+	Connector string `json:"connector,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Fix       string `json:"fix,omitempty"`
 	// Methods are those of a connector.
 	Methods []config.Policy `json:"methods,omitempty"`
 }

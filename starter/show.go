@@ -361,20 +361,3 @@ func undo(call signals.Call) string {
 	}
 	return ""
 }
-
-func showChecks(p *page, list []check) {
-	for _, c := range list {
-		if c.OK {
-			p.styled(good, "✓ ")
-		} else {
-			p.styled(bad, "✗ ")
-		}
-		p.line("%s: %s", c.Check, c.Detail)
-		if c.Fix != "" {
-			p.styled(dim, "  → %s\n", c.Fix)
-		}
-		if len(c.Methods) > 0 {
-			showPolicies(p, c.Methods)
-		}
-	}
-}
