@@ -48,7 +48,7 @@ func (c *cli) doctorVerb() *cobra.Command {
 	cmd.Long = "Check the server, its search attributes, the runtime's workers and their builds, and encryption\n" +
 		"keys, and say what to do. Exits with 5 when there is no server, no worker, or none of a build that\n" +
 		"an open execution needs, with 1 when keys differ, the configuration has a mistake or a connector\n" +
-		"cannot be loaded; missing search attributes only make lists slower."
+		"cannot be loaded; missing search attributes only make lists slower, and lines with ! are warnings."
 	return cmd
 }
 
