@@ -20,7 +20,8 @@ func TestWhatIsToldAfterARun(t *testing.T) {
 	run := codemodetest.Run(t, "shop.fail()\nfor (const n of [1, 2, 3]) await shop.order({ n })\n"+
 		"\tconst list = await shop.orders(); return list.none.id", with(shop))
 	require.Equal(t, signals.Failed, run.Outcome.Status)
-	const excerpt = "const list = await shop.orders(); return list.none.id\n                                                   ^"
+	const excerpt = "const list = await shop.orders(); return list.none.id\n" +
+		"                                                   ^"
 	require.Equal(t, excerpt, run.Outcome.Excerpt)
 	require.Equal(t, []string{warning}, run.Outcome.Warnings)
 	require.Equal(t, `shop.order ×3 took effect. To go on, run the corrected code with "continues": "`+

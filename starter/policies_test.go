@@ -109,15 +109,18 @@ func TestDoctorFailsForWhatIsWrong(t *testing.T) {
 // What is said of other people's documents is a warning and no failure, and a line for each kind is enough.
 func TestDoctorGroupsWarnings(t *testing.T) {
 	dir := t.TempDir()
-	document := `{"openapi":"3.0.0","info":{"title":"Shop","version":"1"},"servers":[{"url":"http://127.0.0.1:1"}],"paths":{`
+	document := `{"openapi":"3.0.0","info":{"title":"Shop","version":"1"},
+		"servers":[{"url":"http://127.0.0.1:1"}],"paths":{`
 	for n := range 5 {
 		document += fmt.Sprintf(`"/%d/{id}":{"get":{"operationId":"get_%d","parameters":[
-			{"name":"id","in":"path","required":true,"schema":{"type":"string"}},{"name":"id","in":"query","schema":{"type":"string"}}]}},`, n, n)
+			{"name":"id","in":"path","required":true,"schema":{"type":"string"}},
+			{"name":"id","in":"query","schema":{"type":"string"}}]}},`, n, n)
 	}
 	document += `"/then":{"get":{"operationId":"then"}},"/x/{y}":{"get":{"operationId":"x"}}}}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "shop.json"), []byte(document), 0o600))
 	file := filepath.Join(dir, "codemode.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("connectors:\n  shop:\n    openapi: { document: ./shop.json }\n"), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		[]byte("connectors:\n  shop:\n    openapi: { document: ./shop.json }\n"), 0o600))
 	loaded, err := checkConnectors(t.Context(), file)
 	require.NoError(t, err)
 	require.Len(t, loaded.checks, 1+5+1+1)
@@ -135,7 +138,8 @@ func TestDoctorGroupsWarnings(t *testing.T) {
     OpenAPI connector "shop": GET /1/{id}: the query parameter "id" is named "id_query", since that name is taken
     3 more: --json lists all
   → see `+file+`
-! configuration: OpenAPI connector "shop": GET /x/{y}: the path's {y} is not among the parameters: it is taken for a required string
+! configuration: OpenAPI connector "shop": GET /x/{y}: the path's {y} is not among the parameters: `+
+		`it is taken for a required string
   → see `+file+`
 ✗ configuration: rule x
   → see y

@@ -45,7 +45,8 @@ func (c *apiCatalogue) readSchemes(known openapi3.SecuritySchemes) {
 	for _, name := range slices.Sorted(maps.Keys(c.api.opts.Credentials)) {
 		scheme, ok := known[name]
 		if !ok || whyLeftOut(scheme.Value.Extensions) != "" {
-			c.warn(connectors.WarnCredential, "there are credentials for the security scheme %q, which the document does not have", name)
+			c.warn(connectors.WarnCredential,
+				"there are credentials for the security scheme %q, which the document does not have", name)
 			continue
 		}
 		s := &apiScheme{SecurityScheme: *scheme.Value, credential: c.api.opts.Credentials[name]}

@@ -71,7 +71,8 @@ func (p *apiPlan) completePath(list []*apiParameter) (kept []*apiParameter) {
 		switch {
 		case parameter.in != inPath:
 		case !variables[parameter.name]:
-			p.warn(connectors.WarnLeftOut, "the path parameter %q is left out: the path has no {%s}", parameter.name, parameter.name)
+			p.warn(connectors.WarnLeftOut, "the path parameter %q is left out: the path has no {%s}", parameter.name,
+				parameter.name)
 			continue
 		default:
 			parameter.required = true
@@ -83,7 +84,8 @@ func (p *apiPlan) completePath(list []*apiParameter) (kept []*apiParameter) {
 	}
 	for _, match := range pathVariable.FindAllStringSubmatch(p.op.path, -1) {
 		if name := match[1]; variables[name] {
-			p.warn(connectors.WarnUnknown, "the path's {%s} is not among the parameters: it is taken for a required string", name)
+			p.warn(connectors.WarnUnknown,
+				"the path's {%s} is not among the parameters: it is taken for a required string", name)
 			delete(variables, name)
 			schema := openapi3.NewSchemaRef("", openapi3.NewStringSchema())
 			kept = append(kept, &apiParameter{name: name, in: inPath, required: true, style: styleSimple,
@@ -110,7 +112,8 @@ func (p *apiPlan) nameProperties() {
 			name = fmt.Sprintf("%s_%d", base, n)
 		}
 		if name != parameter.name {
-			p.warn(connectors.WarnRenamed, "the %s parameter %q is named %q, since that name is taken", parameter.in, parameter.name, name)
+			p.warn(connectors.WarnRenamed, "the %s parameter %q is named %q, since that name is taken", parameter.in,
+				parameter.name, name)
 		}
 		taken[name] = true
 		parameter.property = name

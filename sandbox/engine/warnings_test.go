@@ -14,7 +14,8 @@ import (
 // replays between, and once more in a runtime that starts with the whole log.
 func TestWarnings(t *testing.T) {
 	const (
-		promise = " is a promise that nothing awaited, which JSON writes as {}: await it, a list of them with await Promise.all(list)."
+		promise = " is a promise that nothing awaited, which JSON writes as {}: " +
+			"await it, a list of them with await Promise.all(list)."
 		aMap    = " is a Map, which JSON writes as {}: return Object.fromEntries(map)."
 		aSet    = " is a Set, which JSON writes as {}: return [...set]."
 		anError = " is an Error, which JSON writes without its message: return error.message."
@@ -42,12 +43,13 @@ func TestWarnings(t *testing.T) {
 		`store.w_fails({}); return 1`:                                     {"store.w_fails at 1:15 failed, and nothing awaited it: no stock"},
 		`store.w_fails({}).then(x => x); await store.w_put({}); return 1`: {"store.w_fails at 1:15 failed, and nothing awaited it: no stock"},
 		`(async () => { await store.get({}); throw new TypeError("oh") })(); await store.w_put({}); return 1`: {"A promise was rejected, and nothing awaited it: oh"},
-		`Promise.reject("text"); Promise.reject({}); return 1`:                                                {"A promise was rejected, and nothing awaited it: text", "A promise was rejected, and nothing awaited it: a value that is no error"},
-		`codemode.step("s", () => { throw new Error("no") }); await store.w_put({}); return 1`:                {`step "s" at 1:15 failed, and nothing awaited it: no`},
-		`await codemode.step("s", () => { Promise.reject(1) }); await store.w_put({}); return 1`:              nil,
-		`const p = store.fails({}); await store.w_put({}); try { await p } catch {} return 1`:                 nil,
-		`await Promise.allSettled([store.fails({}), store.w_fails({})]); return 1`:                            nil,
-		`store.fails({}).catch(() => {}); return 1`:                                                           nil,
+		`Promise.reject("text"); Promise.reject({}); return 1`: {"A promise was rejected, and nothing awaited it: text",
+			"A promise was rejected, and nothing awaited it: a value that is no error"},
+		`codemode.step("s", () => { throw new Error("no") }); await store.w_put({}); return 1`:   {`step "s" at 1:15 failed, and nothing awaited it: no`},
+		`await codemode.step("s", () => { Promise.reject(1) }); await store.w_put({}); return 1`: nil,
+		`const p = store.fails({}); await store.w_put({}); try { await p } catch {} return 1`:    nil,
+		`await Promise.allSettled([store.fails({}), store.w_fails({})]); return 1`:               nil,
+		`store.fails({}).catch(() => {}); return 1`:                                              nil,
 		`await store.fails({})`: nil,
 		`store.w_fails({}); await store.w_put({}); await store.get({}); throw new Error("x")`: {"store.w_fails at 1:15 failed, and nothing awaited it: no stock"},
 		`for (let n = 0; n < 9; n++) store.fails({n}); return 1`:                              {"store.fails at 1:41 failed, and nothing awaited it: no stock (9 times)"},

@@ -108,11 +108,13 @@ func TestRunOnceTellsWhatItDid(t *testing.T) {
 	out := once(t, "await bank.put({n: 1})\n\tawait bank.put({n: 'x'})", local.Options{Preflight: signals.PreflightOff})
 	require.Equal(t, signals.Failed, out.Status)
 	require.Equal(t, "await bank.put({n: 'x'})\n               ^", out.Excerpt)
-	require.Equal(t, "bank.put took effect. Leave it out of the corrected code, which would do it again.", out.HowToGoOn())
+	require.Equal(t, "bank.put took effect. Leave it out of the corrected code, which would do it again.",
+		out.HowToGoOn())
 	out = once(t, `bank.put({n: 'x'}); return new Set([1])`, local.Options{Preflight: signals.PreflightOff})
 	require.Equal(t, "{}", string(out.Result), out.Error)
 	require.Equal(t, []string{"result is a Set, which JSON writes as {}: return [...set].",
-		"bank.put at 1:9 failed, and nothing awaited it: Invalid arguments for bank.put: n: expected number, but got string"},
+		"bank.put at 1:10 failed, and nothing awaited it: " +
+			"Invalid arguments for bank.put: n: expected int, but got string"},
 		out.Warnings)
 }
 

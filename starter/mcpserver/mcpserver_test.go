@@ -211,7 +211,7 @@ func TestOutcomeTextsFit(t *testing.T) {
 		"calls": {Status: signals.Completed, ExecutionID: "exec_1", Result: json.RawMessage(`[1]`),
 			Calls: []signals.Call{{Connector: "a", Method: "b", Args: list, Result: list}}},
 		"left over": {Status: signals.Completed, ExecutionID: "exec_1",
-			LeftOver: slices.Repeat([]signals.LeftOver{{Connector: "a", Method: "b", Args: list[:0], Error: long}}, 500)},
+			LeftOver: slices.Repeat([]signals.LeftOver{{Connector: "a", Method: "b", Error: long}}, 500)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := d.answer(out, nil).StructuredContent.(signals.Outcome)
@@ -239,8 +239,8 @@ func TestOutcomeTexts(t *testing.T) {
 		Position: &signals.Position{Line: 3, Column: 10}, Excerpt: "return a.foo\n         ^",
 		Warnings: []string{"mail.send at 2:3 failed, and nothing awaited it: no"},
 		Calls:    []signals.Call{write, write, write}}
-	const goOn = `tracker.create_issue ×3 took effect. To go on, run the corrected code with \"continues\": \"exec_1\": ` +
-		`that is not done again.`
+	const goOn = `tracker.create_issue ×3 took effect. To go on, run the corrected code ` +
+		`with \"continues\": \"exec_1\": that is not done again.`
 	rejected := signals.Outcome{Status: signals.Rejected, ExecutionID: "exec_1", Pass: 2, Calls: []signals.Call{write},
 		Error: "Action shop.refund rejected by user: too much"}
 	completed := signals.Outcome{Status: signals.Completed, ExecutionID: "exec_1", Pass: 1, Calls: []signals.Call{},
@@ -250,7 +250,8 @@ func TestOutcomeTexts(t *testing.T) {
 		want string
 	}{
 		"failed": {failed, `{"status":"error","executionId":"exec_1",` +
-			`"error":"Code execution failed: Cannot read property 'foo' of undefined","position":{"line":3,"column":10},` +
+			`"error":"Code execution failed: Cannot read property 'foo' of undefined",` +
+			`"position":{"line":3,"column":10},` +
 			`"excerpt":"return a.foo\n         ^","warnings":["mail.send at 2:3 failed, and nothing awaited it: no"],` +
 			`"message":"` + goOn + `"}`},
 		"rejected": {rejected, `{"status":"rejected","executionId":"exec_1",` +
@@ -265,7 +266,8 @@ func TestOutcomeTexts(t *testing.T) {
 		})
 	}
 	bridge := chain{limit: 1000, chars: 4000}
-	require.Equal(t, `{"success":false,"error":"Cannot read property 'foo' of undefined\nreturn a.foo\n         ^\n`+goOn+
+	require.Equal(t, `{"success":false,"error":"Cannot read property 'foo' of undefined`+
+		`\nreturn a.foo\n         ^\n`+goOn+
 		`","nonMcpContentResults":null,"logs":["[ERROR] Code execution failed: Cannot read property 'foo' of undefined`+
 		`\nreturn a.foo\n         ^\n`+goOn+`"]}`, textOf(t, d.chainAnswer(bridge, failed, nil)))
 	require.Equal(t, `{"success":true,"nonMcpContentResults":[{}],`+
