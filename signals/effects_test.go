@@ -32,18 +32,30 @@ func TestHowToGoOn(t *testing.T) {
 		pass   int
 		want   string
 	}{
-		"nothing made":     {Failed, nil, 1, on + "calls that were made are not made again."},
-		"reads and failed": {Failed, []Call{read, failed}, 1, on + "calls that were made are not made again."},
-		"one write":        {Failed, []Call{read, write}, 1, "tracker.create took effect. " + on + done},
-		"three of one":     {Failed, []Call{write, write, write}, 1, "tracker.create ×3 took effect. " + on + done},
-		"unknown":          {Failed, []Call{unknown}, 1, "tracker.pay may have taken effect: nobody knows. " + on + done},
+		"nothing made": {Failed, nil, 1, on + "calls that were made are not made again."},
+		"reads and failed": {
+			Failed, []Call{read, failed}, 1, on + "calls that were made are not made again.",
+		},
+		"one write": {
+			Failed, []Call{read, write}, 1, "tracker.create took effect. " + on + done,
+		},
+		"three of one": {
+			Failed, []Call{write, write, write}, 1, "tracker.create ×3 took effect. " + on + done,
+		},
+		"unknown": {
+			Failed, []Call{unknown}, 1, "tracker.pay may have taken effect: nobody knows. " + on + done,
+		},
 		"both": {Failed, []Call{write, unknown}, 1, "tracker.create took effect; " +
 			"tracker.pay may have taken effect: nobody knows. " + on + done},
 		"many": {Failed, many, 1, "tracker.m0 ×2, tracker.m1 ×2, tracker.m2 ×2, " +
 			"tracker.m3 ×2, tracker.m4 ×2 and 6 more calls took effect. " + on + done},
-		"rejected":         {Rejected, []Call{write, made("refund", Write, Reverted)}, 2, "tracker.create took effect. " + ask + done},
-		"rejected at once": {Rejected, []Call{made("refund", Write, Reverted)}, 2, ask + "calls that were made are not made again."},
-		"nothing has run":  {Failed, nil, 0, ""},
+		"rejected": {
+			Rejected, []Call{write, made("refund", Write, Reverted)}, 2, "tracker.create took effect. " + ask + done,
+		},
+		"rejected at once": {
+			Rejected, []Call{made("refund", Write, Reverted)}, 2, ask + "calls that were made are not made again.",
+		},
+		"nothing has run": {Failed, nil, 0, ""},
 		"nothing is kept": {Failed, []Call{write}, 0, "tracker.create took effect. " +
 			"Leave it out of the corrected code, which would do it again."},
 		"completed": {Completed, []Call{write}, 1, ""},
