@@ -52,7 +52,7 @@ func (a *Activities) wireResult(in signals.PassInput, r sandbox.Result, shelf *s
 	error) {
 	result := signals.PassResult{
 		Pass: in.Pass, End: signals.PassEnd(r.End), Given: references(in.Given), Partial: r.Partial, Value: r.Value,
-		Logs: r.Logs, Lines: r.Lines, Failure: r.PassFailure(),
+		Logs: r.Logs, Lines: r.Lines, Failure: r.PassFailure(), Warnings: signals.BoundWarnings(r.Warnings),
 	}
 	if r.Oversize > 0 {
 		result.Omitted = signals.TooLarge("The final result", r.Oversize, payload.MaxValueBytes(a.DataConverter))

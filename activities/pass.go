@@ -170,6 +170,9 @@ func (a *Activities) run(ctx context.Context, in signals.PassInput, j *job) (sig
 		result.Pinned.SearchAttributes, result.Pinned.LabelAttribute = attributes.Status, attributes.Labels
 		result.Pinned.Preflight = report.Preflight
 	}
+	if f := result.Failure; f != nil {
+		f.Excerpt = signals.Excerpt(known.code, f.Position)
+	}
 	result.Nonce = nonce
 	known.log.Add(result)
 	known.nonce = nonce

@@ -79,7 +79,8 @@ try { await shop.stock({ id: 7 }) } catch {}
 const r = await shop.refund({ id: order.id, amount: 31 }).catch((e) => ({ amount: 0 }));
 return { refunded: r.amount, secret: order.password }`})
 	require.Equal(t, []string{
-		`call 1 shop.stock is new, and fails: Tool "stock" not found on shop`,
+		`call 1 shop.stock is new, and fails: Tool "stock" not found on shop. ` +
+			`Find it with codemode.search("what it does").`,
 		`call 2 shop.refund has other arguments: {"id":7,"amount":31}, recorded {"amount":30,"id":7}`,
 		`call 1 shop.check is not made any more: {"id":7}`,
 		`the outcome has the result {"refunded":0,"secret":"•••"}, recorded {"refunded":30,"secret":"•••"}`,

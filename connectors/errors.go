@@ -72,11 +72,17 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	text := signals.ToolNotFound(e.Method, e.Connector)
-	if len(e.Near) > 0 {
+	switch {
+	case len(e.Near) > 0:
 		text += ". Did you mean: " + strings.Join(e.Near, ", ") + "?"
+	case e.Connector != platform:
+		text += `. Find it with codemode.search("what it does").`
 	}
 	return text
 }
+
+// platform is the namespace that has search; a connector of that name takes its place.
+const platform = "codemode"
 
 // UnavailableError says that a connector's methods could not be loaded.
 type UnavailableError struct {

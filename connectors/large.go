@@ -5,13 +5,6 @@ import (
 	"encoding/json"
 )
 
-// Warner is implemented by connectors that accept what is probably not meant.
-type Warner interface {
-	// Warnings tell the operator what of the methods listed last was left out or
-	// changed. It may look through the whole catalogue.
-	Warnings() []string
-}
-
 // LargeConnector is implemented by connectors whose methods share schemas that
 // are too many, or too large, to be repeated in each method.
 type LargeConnector interface {

@@ -14,7 +14,7 @@ type namespace struct {
 	methods      []*Bound
 	hidden       []*Bound
 	byName       map[string]*Bound
-	warnings     []string
+	warnings     []Warning
 	definitions  func() json.RawMessage // nil when the methods' schemas share none
 	err          error
 }
@@ -123,19 +123,20 @@ func bindRevert(b *Bound, rule *RevertRule, methods map[string]*Bound) error {
 }
 
 // schemaWarnings tells of the schemas that methods brought along and that cannot be used.
-func (space *namespace) schemaWarnings() (list []string) {
+func (space *namespace) schemaWarnings() (list []Warning) {
 	for _, b := range space.methods {
 		if b.Arguments != nil {
 			continue // made by its connector, and costly to make
 		}
 		if err := b.SchemaError(); err != nil {
-			list = append(list, fmt.Sprintf("%s takes any argument, since its input schema is unusable: %v",
-				b.Path(), err))
+			list = append(list, Warning{b.Connector, WarnSchema,
+				fmt.Sprintf("%s takes any argument, since its input schema is unusable: %v", b.Path(), err)})
 		}
 		if b.takesNothing() {
-			list = append(list, fmt.Sprintf("every argument of %s that rule %q does not name is refused, since its "+
-				"input schema declares none: give it one, or allow additional arguments in the rule",
-				b.Path(), b.Rule))
+			list = append(list, Warning{b.Connector, WarnRule,
+				fmt.Sprintf("every argument of %s that rule %q does not name is refused, since its "+
+					"input schema declares none: give it one, or allow additional arguments in the rule",
+					b.Path(), b.Rule)})
 		}
 	}
 	return list

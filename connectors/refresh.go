@@ -168,22 +168,20 @@ func (s *Set) stop() {
 	s.work.Wait()
 }
 
-// warnings are those of [Set.Warnings] about one connector.
-func (at *slot) warnings() []string {
+// warnings are those of [Set.WarningList] about one connector.
+func (at *slot) warnings() []Warning {
 	name, space := at.rules.connector, at.space.Load()
 	if space.err != nil {
-		return []string{(&UnavailableError{Connector: name, Err: space.err}).Error()}
+		return []Warning{{name, WarnUnavailable, (&UnavailableError{Connector: name, Err: space.err}).Error()}}
 	}
-	list := append([]string(nil), space.warnings...)
+	list := append([]Warning(nil), space.warnings...)
 	at.mu.Lock()
 	failed := at.failed
 	at.mu.Unlock()
 	if failed != nil {
-		list = append(list, fmt.Sprintf("the methods of connector %q may have changed, but cannot be listed: %v",
-			name, failed))
+		list = append(list, Warning{name, WarnStale, fmt.Sprintf("the methods of connector %q may have changed, but "+
+			"cannot be listed: %v", name, failed)})
 	}
-	if w, ok := as[Warner](at.connector); ok {
-		list = append(list, w.Warnings()...)
-	}
+	list = append(list, warned(name, at.connector)...)
 	return append(list, space.schemaWarnings()...)
 }

@@ -124,11 +124,12 @@ func (b *ruleBook) match(methods []Method) []matched {
 
 // unused tells of the rules that decided about no method: usually a misspelt
 // name, and so a method without the protection it was meant to have.
-func (b *ruleBook) unused(list []matched) (warnings []string) {
+func (b *ruleBook) unused(list []matched) (warnings []Warning) {
 	for i, rule := range b.rules {
 		if !slices.ContainsFunc(list, func(m matched) bool { return m.at == i }) {
-			warnings = append(warnings, fmt.Sprintf("rule %q of connector %q applies to none of its tools: "+
-				"none has such a name, or earlier rules match them all", rule.Pattern, b.connector))
+			warnings = append(warnings, Warning{b.connector, WarnRule,
+				fmt.Sprintf("rule %q of connector %q applies to none of its tools: "+
+					"none has such a name, or earlier rules match them all", rule.Pattern, b.connector)})
 		}
 	}
 	return warnings

@@ -181,17 +181,6 @@ func (s *Set) Definitions(connector string) json.RawMessage {
 	return nil
 }
 
-// Warnings tell the operator what was accepted but is probably not meant:
-// connectors that are not available, rules without effect, unusable schemas. It
-// compiles those that methods bring along, but none of [Method.Arguments].
-func (s *Set) Warnings() []string {
-	var list []string
-	for _, name := range s.names {
-		list = append(list, s.slots[name].warnings()...)
-	}
-	return list
-}
-
 // Close closes all connectors and reports every failure.
 func (s *Set) Close() error {
 	s.end()

@@ -69,8 +69,9 @@ func TestLookupErrors(t *testing.T) {
 		New("store", "", method("get_item"), method("secret_item")))
 	for _, c := range []struct{ connector, method, want string }{
 		{"store", "getItem", `Tool "getItem" not found on store. Did you mean: get_item?`},
-		{"store", "zzzzzz", `Tool "zzzzzz" not found on store`},
-		{"store", "secret_item", `Tool "secret_item" not found on store`},
+		{"store", "zzzzzz", `Tool "zzzzzz" not found on store. Find it with codemode.search("what it does").`},
+		{"store", "secret_item", `Tool "secret_item" not found on store. ` +
+			`Find it with codemode.search("what it does").`},
 		{"shop", "x", `Connector "shop" is not available: it is not configured on this runtime`},
 	} {
 		_, err := set.Lookup(c.connector, c.method)

@@ -120,6 +120,7 @@ const TimeoutGrace = time.Second
 // Limits bound one pass; a zero field means its default.
 type Limits struct {
 	Timeout      time.Duration // of the pass, while it is in a sandbox or waits for calls: 60 s
+	Told         time.Duration // what is told of Timeout where that is the rest of it
 	CPU          time.Duration // processor time of the pass, in a child: 30 s
 	Rollover     time.Duration // a pass ends at a call boundary after this: 20 s
 	Parallel     int           // inline calls at once: 16
@@ -226,6 +227,8 @@ type Result struct {
 	Stopped bool
 	Logs    []string // lines that no earlier pass reported
 	Lines   int      // lines printed since the program's start
+	// Warnings are what the program lost without an error, told when it has ended.
+	Warnings []string
 	// Left says where the pass stood when it ended as Left.
 	Left *LeftState
 	// Parked says that the child keeps the runtime, to go on with it.
@@ -265,6 +268,7 @@ type Failure struct {
 // WithDefaults has a number for every limit.
 func (l Limits) WithDefaults() Limits {
 	l.Timeout = cmp.Or(l.Timeout, 60*time.Second)
+	l.Told = cmp.Or(l.Told, l.Timeout)
 	l.CPU = cmp.Or(l.CPU, 30*time.Second)
 	l.Rollover = cmp.Or(l.Rollover, 20*time.Second)
 	l.Parallel = cmp.Or(l.Parallel, 16)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/temporal-codemode/codemode/signals"
 )
@@ -68,6 +69,33 @@ func (r Result) PassFailure() *signals.PassFailure {
 		out.Message = "Code execution failed: " + f.Message
 	}
 	return out
+}
+
+// TimeUp is the failure of a program that took longer than its limit.
+func TimeUp(limit time.Duration) *Failure {
+	return &Failure{Kind: TimedOut, Message: fmt.Sprintf("%s: it took more than %s (limits.passTimeout)",
+		signals.ErrTimedOut, seconds(limit))}
+}
+
+// seconds writes a limit as configurations do.
+func seconds(limit time.Duration) string {
+	if limit%time.Second != 0 {
+		return limit.String()
+	}
+	return fmt.Sprintf("%ds", limit/time.Second)
+}
+
+// WaitedFor tells where a program stood that only waited when its time was up.
+func (f *Failure) WaitedFor(c Call) *Failure {
+	f.Message += fmt.Sprintf(", and waited for %s.%s", c.Connector, c.Method)
+	f.Position = c.Position
+	return f
+}
+
+// CPUUsed is the failure of a program that computed for too long.
+func CPUUsed(limit time.Duration) *Failure {
+	return &Failure{Kind: TimedOut, Message: fmt.Sprintf("%s: the program used more than %s of processor time. "+
+		"Do less computing in it.", signals.ErrTimedOut, seconds(limit))}
 }
 
 // OnlyGlobals goes after what a program is told of a name that nothing defines.

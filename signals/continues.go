@@ -421,18 +421,3 @@ func (b Blocked) from() *CarriedFrom {
 	}
 	return &b.Earlier.From
 }
-
-// HowToGoOn tells a model in one line how to correct a program that has run; empty where there is nothing to correct.
-func (o Outcome) HowToGoOn() string {
-	how := fmt.Sprintf("the corrected code with \"continues\": %q: calls that were made are not made again.",
-		o.ExecutionID)
-	switch {
-	case o.Pass == 0: // nothing has run
-		return ""
-	case o.Status == Failed:
-		return "To go on, run " + how
-	case o.Status == Rejected:
-		return "Ask the user what is wanted. To go on then, run " + how
-	}
-	return ""
-}

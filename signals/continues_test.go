@@ -181,22 +181,3 @@ func TestOffersOf(t *testing.T) {
 	}
 	require.Equal(t, []string{"b/0 r false", "a/1 w false", "b/5 w true", "a/0 w false"}, told)
 }
-
-func TestHowToGoOn(t *testing.T) {
-	for _, c := range []struct {
-		o    Outcome
-		want string
-	}{
-		{Outcome{Status: Failed, ExecutionID: "e", Pass: 1}, "To go on, run"},
-		{Outcome{Status: Rejected, ExecutionID: "e", Pass: 1}, "Ask the user"},
-		{Outcome{Status: Failed, ExecutionID: "e"}, ""},
-		{Outcome{Status: Completed, ExecutionID: "e", Pass: 1}, ""},
-	} {
-		if got := c.o.HowToGoOn(); c.want == "" {
-			require.Empty(t, got)
-		} else {
-			require.Contains(t, got, c.want)
-			require.NotContains(t, got, "\n")
-		}
-	}
-}

@@ -50,6 +50,18 @@ func (o Outcome) Parts() []OutcomePart {
 	return s.parts
 }
 
+// How many warnings an outcome has, and how many bytes each.
+const maxWarnings, maxWarning = 5, 300
+
+// BoundWarnings keeps the first warnings, each cut.
+func BoundWarnings(list []string) []string {
+	var kept []string
+	for _, text := range list[:min(len(list), maxWarnings)] {
+		kept = append(kept, Cut(text, maxWarning))
+	}
+	return kept
+}
+
 type outcomeSplitter struct {
 	parts []OutcomePart
 	bytes int // in the last of them
@@ -61,6 +73,7 @@ func (s *outcomeSplitter) room(bytes int) *OutcomePart {
 	if bytes += besides; s.bytes > 0 && s.bytes+bytes > outcomePart {
 		o := s.parts[0].Outcome
 		o.Result, o.Error, o.Position, o.Logs, o.Pending, o.Calls = nil, "", nil, nil, nil, []Call{}
+		o.Excerpt, o.Warnings = "", nil
 		s.parts, s.bytes = append(s.parts, OutcomePart{Outcome: o}), 0
 	}
 	s.bytes += bytes

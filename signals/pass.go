@@ -378,10 +378,12 @@ type PassResult struct {
 	Omitted string       `json:"omitted,omitempty"`
 	Failure *PassFailure `json:"failure,omitempty"`
 	// Logs are the console lines that no earlier pass reported; Lines counts all since the program's start.
-	Logs    []string `json:"logs,omitempty"`
-	Lines   int      `json:"lines,omitempty"`
-	Pinned  *Pinned  `json:"pinned,omitempty"`
-	Missing []string `json:"missing,omitempty"`
+	Logs  []string `json:"logs,omitempty"`
+	Lines int      `json:"lines,omitempty"`
+	// Warnings are of the pass in which the program ended: what it lost without an error.
+	Warnings []string `json:"warnings,omitempty"`
+	Pinned   *Pinned  `json:"pinned,omitempty"`
+	Missing  []string `json:"missing,omitempty"`
 	// Why is the reason where nothing ran, and no connectors are missing.
 	Why string `json:"why,omitempty"`
 }
@@ -391,6 +393,8 @@ type PassFailure struct {
 	// Message is the whole text but for the console output, which Outcome and Record put after it.
 	Message  string    `json:"message"`
 	Position *Position `json:"position,omitempty"`
+	// Excerpt is the line of the program at Position, and below it a caret.
+	Excerpt string `json:"excerpt,omitempty"`
 	// Diverged is the seq at which the replay differed from the log, if it did.
 	Diverged *int `json:"diverged,omitempty"`
 	// Stopped says that the pass was cut off, so calls it blocked on are not made.

@@ -153,10 +153,15 @@ type Outcome struct {
 	Pending     []PendingAction `json:"pending,omitempty"`
 	Error       string          `json:"error,omitempty"`
 	Position    *Position       `json:"position,omitempty"`
+	// Excerpt is the line of the program at Position, and below it a caret.
+	Excerpt string `json:"excerpt,omitempty"`
 	// Hints are mistakes that the text of the program shows.
-	Hints []Hint   `json:"hints,omitempty"`
-	Logs  []string `json:"logs,omitempty"`
-	Calls []Call   `json:"calls"`
+	Hints []Hint `json:"hints,omitempty"`
+	// Warnings are what the program lost without an error: promises and rejections that nothing awaited, values without
+	// JSON of their own.
+	Warnings []string `json:"warnings,omitempty"`
+	Logs     []string `json:"logs,omitempty"`
+	Calls    []Call   `json:"calls"`
 	// LeftOver are the effects of the execution which this one continues that its program did not ask for.
 	LeftOver []LeftOver `json:"leftOver,omitempty"`
 	// Pass counts the passes behind this outcome; pass it to wait to learn of the next one.
@@ -191,6 +196,9 @@ type Record struct {
 	Result   json.RawMessage `json:"result,omitempty"`
 	Error    string          `json:"error,omitempty"`
 	Position *Position       `json:"position,omitempty"`
+	// Excerpt and Warnings are those of the outcome.
+	Excerpt  string   `json:"excerpt,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 	// Hints are mistakes that the text of the program shows, Program what it shows of the calls to come.
 	Hints      []Hint   `json:"hints,omitempty"`
 	Program    *Program `json:"program,omitempty"`

@@ -27,7 +27,12 @@ type check struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
+	// Warning says that nothing is wrong with what the operator wrote, and yet something may not be as meant.
+	Warning bool `json:"warning,omitempty"`
+	// Connector and Kind group what is said of a configuration.
+	Connector string `json:"connector,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Fix       string `json:"fix,omitempty"`
 	// Methods are those of a connector.
 	Methods []config.Policy `json:"methods,omitempty"`
 }
@@ -43,7 +48,7 @@ func (c *cli) doctorVerb() *cobra.Command {
 	cmd.Long = "Check the server, its search attributes, the runtime's workers and their builds, and encryption\n" +
 		"keys, and say what to do. Exits with 5 when there is no server, no worker, or none of a build that\n" +
 		"an open execution needs, with 1 when keys differ, the configuration has a mistake or a connector\n" +
-		"cannot be loaded; missing search attributes only make lists slower."
+		"cannot be loaded; missing search attributes only make lists slower, and lines with ! are warnings."
 	return cmd
 }
 

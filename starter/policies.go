@@ -40,7 +40,9 @@ func checkConnectors(ctx context.Context, file string) (configured, error) {
 		c.checks = append(c.checks, result)
 	}
 	for _, warning := range warnings {
-		c.checks = append(c.checks, check{Check: "configuration", Detail: warning, Fix: "see " + file})
+		mistake := warning.Kind.Mistake()
+		c.checks = append(c.checks, check{Check: "configuration", OK: !mistake, Warning: !mistake,
+			Connector: warning.Connector, Kind: string(warning.Kind), Detail: warning.Text, Fix: "see " + file})
 	}
 	return c, nil
 }

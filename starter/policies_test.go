@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -103,4 +104,44 @@ func TestDoctorFailsForWhatIsWrong(t *testing.T) {
 	require.Equal(t, exitDone, checksAnswer([]check{{Check: "search attributes"}, {Check: "server", OK: true}}).code)
 	require.Equal(t, exitError, checksAnswer([]check{{Check: "server", OK: true}, {Check: "configuration"}}).code)
 	require.Equal(t, exitNobody, checksAnswer([]check{{Check: "configuration"}, {Check: "worker"}}).code)
+}
+
+// What is said of other people's documents is a warning and no failure, and a line for each kind is enough.
+func TestDoctorGroupsWarnings(t *testing.T) {
+	dir := t.TempDir()
+	document := `{"openapi":"3.0.0","info":{"title":"Shop","version":"1"},
+		"servers":[{"url":"http://127.0.0.1:1"}],"paths":{`
+	for n := range 5 {
+		document += fmt.Sprintf(`"/%d/{id}":{"get":{"operationId":"get_%d","parameters":[
+			{"name":"id","in":"path","required":true,"schema":{"type":"string"}},
+			{"name":"id","in":"query","schema":{"type":"string"}}]}},`, n, n)
+	}
+	document += `"/then":{"get":{"operationId":"then"}},"/x/{y}":{"get":{"operationId":"x"}}}}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shop.json"), []byte(document), 0o600))
+	file := filepath.Join(dir, "codemode.yaml")
+	require.NoError(t, os.WriteFile(file,
+		[]byte("connectors:\n  shop:\n    openapi: { document: ./shop.json }\n"), 0o600))
+	loaded, err := checkConnectors(t.Context(), file)
+	require.NoError(t, err)
+	require.Len(t, loaded.checks, 1+5+1+1)
+	for _, c := range loaded.checks[1:] {
+		require.True(t, c.OK && c.Warning, c.Detail)
+	}
+	require.Equal(t, exitDone, checksAnswer(loaded.checks).code)
+	shown := rendered(false, func(p *page) {
+		showChecks(p, append(loaded.checks[1:], check{Check: "configuration",
+			Connector: "shop", Kind: "rule", Detail: "rule x", Fix: "see y"}))
+	})
+	require.Equal(t, `! configuration: 6 × renamed, connector shop
+    OpenAPI connector "shop": GET /then is named "then_2", since "then" is reserved
+    OpenAPI connector "shop": GET /0/{id}: the query parameter "id" is named "id_query", since that name is taken
+    OpenAPI connector "shop": GET /1/{id}: the query parameter "id" is named "id_query", since that name is taken
+    3 more: --json lists all
+  → see `+file+`
+! configuration: OpenAPI connector "shop": GET /x/{y}: the path's {y} is not among the parameters: `+
+		`it is taken for a required string
+  → see `+file+`
+✗ configuration: rule x
+  → see y
+`, shown)
 }

@@ -34,8 +34,11 @@ func (p *page) headline(status signals.Status, id string) {
 
 func (c *cli) showOutcome(p *page, o signals.Outcome, source string) {
 	p.headline(o.Status, o.ExecutionID)
-	p.failure(o.Error, o.Position, source)
+	if p.failure(o.Error, o.Position, source); source == "" {
+		p.excerpt(o.Position, o.Excerpt)
+	}
 	p.hints(beside(o.Hints, o.Error))
+	p.warnings(o.Warnings)
 	if o.Status == signals.Completed {
 		p.value(o.Result)
 	}
@@ -45,8 +48,12 @@ func (c *cli) showOutcome(p *page, o signals.Outcome, source string) {
 	if len(o.Calls) > 0 {
 		p.styled(dim, "%s\n", tally(o.Calls))
 	}
+	if effects := o.Effects(); effects != "" && o.HowToGoOn() != "" {
+		p.styled(warn, "%s\n", effects)
+	}
 	p.leftOver(o.LeftOver)
-	if done := len(o.Calls)+len(o.LeftOver) > 0 || o.CallsOmitted; done && o.HowToGoOn() != "" {
+	done := len(o.Calls)+len(o.LeftOver) > 0 || o.CallsOmitted
+	if done && o.Pass > 0 && o.HowToGoOn() != "" {
 		p.styled(dim, "go on with a corrected program: %s\n", c.hint("run", "FILE", "--continues", o.ExecutionID))
 	}
 	switch o.Status {
@@ -79,6 +86,24 @@ func (p *page) failure(message string, at *signals.Position, source string) {
 	}
 	p.line("%s%s", number, text)
 	p.styled(bad, "%s^\n", strings.Repeat(" ", len(number)+max(0, at.Column-1)))
+}
+
+// excerpt shows where in the program an error is, whose whole text is not at hand.
+func (p *page) excerpt(at *signals.Position, text string) {
+	line, caret, ok := strings.Cut(text, "\n")
+	if !ok || at == nil {
+		return
+	}
+	number := fmt.Sprintf("%5d | ", at.Line)
+	p.line("%s%s", number, line)
+	p.styled(bad, "%s%s\n", strings.Repeat(" ", len(number)), caret)
+}
+
+func (p *page) warnings(list []string) {
+	for _, warning := range list {
+		p.styled(warn, "warning: ")
+		p.line("%s", warning)
+	}
 }
 
 func (p *page) value(raw json.RawMessage) {
@@ -275,6 +300,7 @@ func (c *cli) showRecord(p *page, r *signals.Record) {
 	p.line("")
 	p.leftOver(r.LeftOver)
 	p.failure(r.Error, r.Position, r.Code)
+	p.warnings(r.Warnings)
 	if r.Status == signals.Completed {
 		p.styled(dim, "result:\n")
 		p.value(r.Result)
@@ -337,21 +363,4 @@ func undo(call signals.Call) string {
 		return "can be undone"
 	}
 	return ""
-}
-
-func showChecks(p *page, list []check) {
-	for _, c := range list {
-		if c.OK {
-			p.styled(good, "✓ ")
-		} else {
-			p.styled(bad, "✗ ")
-		}
-		p.line("%s: %s", c.Check, c.Detail)
-		if c.Fix != "" {
-			p.styled(dim, "  → %s\n", c.Fix)
-		}
-		if len(c.Methods) > 0 {
-			showPolicies(p, c.Methods)
-		}
-	}
 }

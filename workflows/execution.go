@@ -159,6 +159,8 @@ type ending struct {
 	status   signals.Status
 	message  string
 	position *signals.Position
+	excerpt  string
+	warnings []string
 	value    []byte
 	omitted  bool
 	diverged *int

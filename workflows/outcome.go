@@ -56,6 +56,7 @@ func (e *execution) publish(ctx workflow.Context) {
 	}
 	if end := e.end; end != nil {
 		o.Error, o.Position, o.Status = end.message, end.position, end.status
+		o.Excerpt, o.Warnings = end.excerpt, end.warnings
 		if o.Partial = end.omitted || len(end.value) > lastBytes; !o.Partial {
 			o.Result = end.value
 		}
@@ -178,6 +179,7 @@ func (e *execution) record(p signals.Page) signals.Record {
 	}
 	if e.end != nil {
 		r.Error, r.Position = e.end.message, e.end.position
+		r.Excerpt, r.Warnings = e.end.excerpt, e.end.warnings
 	}
 	if p.Limit <= 0 {
 		p.Limit = 1000

@@ -187,11 +187,12 @@ func (e *execution) applyResult(ctx workflow.Context, r signals.PassResult, give
 	e.nextPassNow = r.End == signals.PassMore || r.Partial
 	switch r.End {
 	case signals.PassCompleted:
-		e.stop(&ending{status: signals.Completed, byItself: true, value: r.Value, omitted: r.Omitted != ""})
+		e.stop(&ending{status: signals.Completed, byItself: true, value: r.Value, omitted: r.Omitted != "",
+			warnings: r.Warnings})
 	case signals.PassFailed:
 		f := cmp.Or(r.Failure, &signals.PassFailure{Message: "Code execution failed"})
 		e.stop(&ending{status: signals.Failed, byItself: true, message: f.Message, position: f.Position,
-			diverged: f.Diverged})
+			excerpt: f.Excerpt, warnings: r.Warnings, diverged: f.Diverged})
 	default:
 		e.checkCalls()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
 )
 
@@ -44,12 +45,13 @@ func (c *apiCatalogue) readSchemes(known openapi3.SecuritySchemes) {
 	for _, name := range slices.Sorted(maps.Keys(c.api.opts.Credentials)) {
 		scheme, ok := known[name]
 		if !ok || whyLeftOut(scheme.Value.Extensions) != "" {
-			c.warn("there are credentials for the security scheme %q, which the document does not have", name)
+			c.warn(connectors.WarnCredential,
+				"there are credentials for the security scheme %q, which the document does not have", name)
 			continue
 		}
 		s := &apiScheme{SecurityScheme: *scheme.Value, credential: c.api.opts.Credentials[name]}
 		if err := c.prepare(name, s); err != nil {
-			c.warn("the security scheme %q is not used: %v", name, err)
+			c.warn(connectors.WarnCredential, "the security scheme %q is not used: %v", name, err)
 			continue
 		}
 		c.schemes[name] = s

@@ -30,7 +30,7 @@ type apiCatalogue struct {
 	required     openapi3.SecurityRequirements
 	schemes      map[string]*apiScheme
 	operations   []*apiOperation
-	warnings     []string
+	warnings     []connectors.Warning
 	definitions  *definitions
 }
 
@@ -71,7 +71,7 @@ func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 	}
 	var elsewhere *originError
 	if _, err := catalogue.baseURL(nil); errors.As(err, &elsewhere) {
-		catalogue.warn("requests cannot be sent: %v", err)
+		catalogue.warn(connectors.WarnCredential, "requests cannot be sent: %v", err)
 	}
 	catalogue.readSchemes(document.Components.SecuritySchemes)
 	for _, path := range document.paths {
@@ -81,20 +81,21 @@ func newCatalogue(c *openAPIConnector, data []byte) (*apiCatalogue, error) {
 	names := newDefinitionNames()
 	for _, op := range catalogue.operations {
 		op.writeSchemas(names)
-		for _, text := range op.plan.warnings {
-			catalogue.warn("%s: %s", op, text)
+		for _, w := range op.plan.warnings {
+			catalogue.warn(w.Kind, "%s: %s", op, w.Text)
 		}
 		op.plan.warnings = nil
 	}
 	catalogue.definitions = writeDefinitions(names)
 	for _, ref := range document.broken {
-		catalogue.warn("the reference %q leads nowhere: what it stands for is unknown", ref)
+		catalogue.warn(connectors.WarnUnknown, "the reference %q leads nowhere: what it stands for is unknown", ref)
 	}
 	return catalogue, nil
 }
 
-func (c *apiCatalogue) warn(format string, args ...any) {
-	c.warnings = append(c.warnings, fmt.Sprintf("OpenAPI connector %q: ", c.api.name)+fmt.Sprintf(format, args...))
+func (c *apiCatalogue) warn(kind connectors.WarningKind, format string, args ...any) {
+	text := fmt.Sprintf("OpenAPI connector %q: ", c.api.name) + fmt.Sprintf(format, args...)
+	c.warnings = append(c.warnings, connectors.Warning{Connector: c.api.name, Kind: kind, Text: text})
 }
 
 // apiVerbs are in the order of their methods.
@@ -102,7 +103,7 @@ var apiVerbs = []string{"get", "put", "post", "delete", "patch", "options", "hea
 
 func (c *apiCatalogue) listItem(path string, item *openapi3.PathItem) {
 	if reason := whyLeftOut(item.Extensions); reason != "" {
-		c.warn("the path %s is left out: %s", path, reason)
+		c.warn(connectors.WarnLeftOut, "the path %s is left out: %s", path, reason)
 		return
 	}
 	for _, verb := range apiVerbs {
@@ -119,7 +120,7 @@ func (c *apiCatalogue) listOperation(verb, path string, item *openapi3.PathItem,
 		security: from.Security, servers: item.Servers,
 	}
 	if reason := whyLeftOut(from.Extensions); reason != "" {
-		c.warn("%s is left out: %s", op, reason)
+		c.warn(connectors.WarnLeftOut, "%s is left out: %s", op, reason)
 		return
 	}
 	if from.Servers != nil && len(*from.Servers) > 0 {
@@ -127,7 +128,7 @@ func (c *apiCatalogue) listOperation(verb, path string, item *openapi3.PathItem,
 	}
 	var elsewhere *originError
 	if _, err := c.baseURL(op); len(op.servers) > 0 && errors.As(err, &elsewhere) {
-		c.warn("%s is left out: %v", op, err)
+		c.warn(connectors.WarnLeftOut, "%s is left out: %v", op, err)
 		return
 	}
 	op.plan.op = op
@@ -164,9 +165,9 @@ func (c *apiCatalogue) nameOperations() {
 		}
 		owners[op.name] = op
 		if reserved {
-			c.warn("%s is named %q, since %q is reserved", op, op.name, wanted)
+			c.warn(connectors.WarnRenamed, "%s is named %q, since %q is reserved", op, op.name, wanted)
 		} else {
-			c.warn("%s is named %q, since %s is named %q already", op, op.name, owner, wanted)
+			c.warn(connectors.WarnRenamed, "%s is named %q, since %s is named %q already", op, op.name, owner, wanted)
 		}
 	}
 }

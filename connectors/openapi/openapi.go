@@ -147,6 +147,15 @@ func (c *openAPIConnector) Large(ctx context.Context) (*connectors.LargeCatalogu
 }
 
 func (c *openAPIConnector) Warnings() []string {
+	var list []string
+	for _, w := range c.WarningList() {
+		list = append(list, w.Text)
+	}
+	return list
+}
+
+// WarningList is what Warnings tell, with their kinds.
+func (c *openAPIConnector) WarningList() []connectors.Warning {
 	if catalogue := c.latest(); catalogue != nil {
 		return slices.Clone(catalogue.warnings)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/temporal-codemode/codemode/connectors"
 	"github.com/temporal-codemode/codemode/connectors/internal/web"
 )
 
@@ -23,11 +24,11 @@ type apiPlan struct {
 	body         *openapi3.RequestBody
 	bodyRequired bool
 	answer       apiAnswer
-	warnings     []string
+	warnings     []connectors.Warning
 }
 
-func (p *apiPlan) warn(format string, args ...any) {
-	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
+func (p *apiPlan) warn(kind connectors.WarningKind, format string, args ...any) {
+	p.warnings = append(p.warnings, connectors.Warning{Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
 func (p *apiPlan) read(item *openapi3.PathItem, op *openapi3.Operation) {
@@ -45,7 +46,7 @@ func (p *apiPlan) readParameters(lists ...openapi3.Parameters) (all []*apiParame
 	for _, ref := range slices.Concat(lists...) {
 		parameter, err := readParameter(ref.Value)
 		if err != nil {
-			p.warn("a parameter is left out: %v", err)
+			p.warn(connectors.WarnLeftOut, "a parameter is left out: %v", err)
 			continue
 		}
 		same := func(other *apiParameter) bool { return other.in == parameter.in && other.name == parameter.name }
@@ -70,7 +71,8 @@ func (p *apiPlan) completePath(list []*apiParameter) (kept []*apiParameter) {
 		switch {
 		case parameter.in != inPath:
 		case !variables[parameter.name]:
-			p.warn("the path parameter %q is left out: the path has no {%s}", parameter.name, parameter.name)
+			p.warn(connectors.WarnLeftOut, "the path parameter %q is left out: the path has no {%s}", parameter.name,
+				parameter.name)
 			continue
 		default:
 			parameter.required = true
@@ -82,7 +84,8 @@ func (p *apiPlan) completePath(list []*apiParameter) (kept []*apiParameter) {
 	}
 	for _, match := range pathVariable.FindAllStringSubmatch(p.op.path, -1) {
 		if name := match[1]; variables[name] {
-			p.warn("the path's {%s} is not among the parameters: it is taken for a required string", name)
+			p.warn(connectors.WarnUnknown,
+				"the path's {%s} is not among the parameters: it is taken for a required string", name)
 			delete(variables, name)
 			schema := openapi3.NewSchemaRef("", openapi3.NewStringSchema())
 			kept = append(kept, &apiParameter{name: name, in: inPath, required: true, style: styleSimple,
@@ -109,7 +112,8 @@ func (p *apiPlan) nameProperties() {
 			name = fmt.Sprintf("%s_%d", base, n)
 		}
 		if name != parameter.name {
-			p.warn("the %s parameter %q is named %q, since that name is taken", parameter.in, parameter.name, name)
+			p.warn(connectors.WarnRenamed, "the %s parameter %q is named %q, since that name is taken", parameter.in,
+				parameter.name, name)
 		}
 		taken[name] = true
 		parameter.property = name
@@ -142,7 +146,7 @@ type apiMedia struct {
 
 func (p *apiPlan) readBody(body *openapi3.RequestBody) {
 	if reason := whyLeftOut(body.Extensions); reason != "" {
-		p.warn("the request body is unknown: %s", reason)
+		p.warn(connectors.WarnUnknown, "the request body is unknown: %s", reason)
 		p.media = []*apiMedia{{mediaType: "application/json"}}
 		return
 	}

@@ -53,6 +53,12 @@ func (h *History) closeRecord(r *signals.Record, log *signals.Log) error {
 	r.Log, r.LeftOver = log.Calls(), log.LeftOver()
 	signals.End(r.Log, end.Ended)
 	r.Status, r.Error, r.Position, r.Passes, r.UpdatedAt = end.Status, end.Error, end.Position, end.Passes, end.EndedAt
+	if end.Status == signals.Completed || end.Status == signals.Failed {
+		r.Warnings = log.Last.Warnings
+	}
+	if failure := log.Last.Failure; end.Position != nil && failure != nil {
+		r.Excerpt = failure.Excerpt
+	}
 	if end.Status == signals.Failed {
 		r.Error = signals.ErrorText(end.Error, log.Logs)
 	}
@@ -77,6 +83,7 @@ func (h *History) Outcome(r *signals.Record) signals.Outcome {
 	o := signals.Outcome{
 		Status: r.Status, ExecutionID: r.ID, Result: r.Result, Error: r.Error, Position: r.Position, Logs: r.Logs,
 		Calls: r.Log, Pass: r.Passes, LeftOver: r.LeftOver, Hints: r.Hints,
+		Excerpt: r.Excerpt, Warnings: r.Warnings,
 	}
 	if len(h.Passes) > 0 && r.Status == signals.Completed {
 		if value := h.Passes[len(h.Passes)-1].Value; len(value) > 0 {

@@ -58,7 +58,7 @@ func TestHiddenMethodsAreNotSuggested(t *testing.T) {
 	text, err := json.Marshal(checked)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "refund_all")
-	require.Equal(t, `Tool "refund_al" not found on shop`, checked.Error)
+	require.Equal(t, `Tool "refund_al" not found on shop. Find it with codemode.search("what it does").`, checked.Error)
 	require.Equal(t, &signals.Position{Line: 2, Column: 7}, checked.Position)
 }
 

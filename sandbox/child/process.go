@@ -129,7 +129,7 @@ func (p *process) end() string {
 func (p *process) run(s *stint) (result sandbox.Result, healthy bool, err error) {
 	pass, overdue := s.next(), make(chan *sandbox.Failure, 1)
 	defer s.bound(func() {
-		overdue <- p.overdue()
+		overdue <- p.overdue(pass.Limits.WithDefaults())
 		p.kill()
 	}).Stop()
 	defer context.AfterFunc(s.ctx, p.kill)()
@@ -202,11 +202,11 @@ func (p *process) begin(s *stint, pass sandbox.Pass) error {
 func follows(p sandbox.Pass, state string) bool { return p.After == state && !p.Refresh }
 
 // overdue says why a child that does not even end itself is killed.
-func (p *process) overdue() *sandbox.Failure {
+func (p *process) overdue(limits sandbox.Limits) *sandbox.Failure {
 	if harden.ResidentBytes(p.cmd.Process.Pid) > p.memory/2 {
 		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage}
 	}
-	return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
+	return sandbox.TimeUp(limits.Told)
 }
 
 // endsCleanly reports whether the child can serve other passes after a failure of this kind.
@@ -220,15 +220,15 @@ func endsCleanly(k sandbox.FailureKind) bool {
 }
 
 // classify tells why a child ended by its exit code and its last words.
-func classify(state *os.ProcessState, words string) *sandbox.Failure {
+func classify(state *os.ProcessState, words string, limits sandbox.Limits) *sandbox.Failure {
 	switch {
 	case state.ExitCode() == exitMemory,
 		strings.Contains(words, "out of memory"), strings.Contains(words, "cannot allocate memory"):
 		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage}
 	case state.ExitCode() == exitTime:
-		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
+		return sandbox.TimeUp(limits.Told)
 	case state.ExitCode() == exitCPU, strings.Contains(state.String(), "CPU time limit"):
-		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: cpuMessage}
+		return sandbox.CPUUsed(limits.CPU)
 	case strings.Contains(words, "stack exceeds"), strings.Contains(words, "stack overflow"):
 		return &sandbox.Failure{Kind: sandbox.StackOverflow, Message: stackMessage}
 	}

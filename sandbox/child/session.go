@@ -324,7 +324,7 @@ func fits(l sandbox.Limits, value json.RawMessage) bool {
 // broken is the result of a pass whose child ended without one: the calls it made are still recorded.
 func (s *stint) broken(overdue <-chan *sandbox.Failure) sandbox.Result {
 	s.p.end()
-	failure := classify(s.p.cmd.ProcessState, s.p.stderr.String())
+	failure := classify(s.p.cmd.ProcessState, s.p.stderr.String(), s.limits)
 	r := sandbox.Result{End: sandbox.Failed, Stopped: true, Failure: failure}
 	select {
 	case r.Failure = <-overdue:

@@ -85,7 +85,7 @@ func (w *watchdog) look() {
 	case harden.ProcessCPU()-w.cpu > w.e.Limits().CPU && heavy(w.memory): // most of it went into collecting garbage
 		w.stop(exitMemory, &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: memoryMessage})
 	case harden.ProcessCPU()-w.cpu > w.e.Limits().CPU:
-		w.stop(exitCPU, &sandbox.Failure{Kind: sandbox.TimedOut, Message: cpuMessage})
+		w.stop(exitCPU, sandbox.CPUUsed(w.e.Limits().CPU))
 	}
 }
 
@@ -104,7 +104,6 @@ func crowded(memory uint64) bool {
 const (
 	memoryMessage = "The program used too much memory. Work on less at once: read in pages, and keep only what you " +
 		"need."
-	cpuMessage   = "Execution timed out: the program used too much processor time. Do less computing in it."
 	stackMessage = "RangeError: Maximum call stack size exceeded"
 	crashMessage = "The sandbox ended unexpectedly while it ran the program."
 )

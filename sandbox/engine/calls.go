@@ -251,8 +251,11 @@ func budgetFailure(what, limit string) *sandbox.Failure {
 }
 
 // position is where in the program the running call was issued.
-func (e *Engine) position() *signals.Position {
-	for _, frame := range e.vm.CaptureCallStack(4, nil) {
+func (e *Engine) position() *signals.Position { return firstInProgram(e.vm.CaptureCallStack(4, nil)) }
+
+// firstInProgram is where the innermost of the frames stands that lie in the program.
+func firstInProgram(stack []goja.StackFrame) *signals.Position {
+	for _, frame := range stack {
 		if frame.SrcName() == compile.ProgramSource {
 			at := frame.Position()
 			return &signals.Position{Line: max(1, at.Line-1), Column: at.Column + 1} // source maps count columns from 0
@@ -415,16 +418,25 @@ func (e *Engine) errorValue(ce *signals.CallError, c *call) (goja.Value, error) 
 	}
 	v, err := e.js.makeError(goja.Undefined(), e.vm.ToValue(ce.Name), e.vm.ToValue(ce.Message), e.vm.ToValue(ce.Key),
 		args, details, e.vm.ToValue(ce.NonRetryable))
-	if err == nil && c != nil && c.Position != nil {
-		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position})
+	if err == nil && c != nil {
+		e.errorsAt = append(e.errorsAt, errorAt{v, c.Position, c.name()})
 	}
 	return v, err
 }
 
-// errorAt remembers where the call was issued that a delivered error belongs to.
+// errorAt remembers the call, and where it was issued, that a delivered error belongs to.
 type errorAt struct {
 	value goja.Value
 	at    *signals.Position
+	of    string
+}
+
+// name is what messages call it.
+func (c *call) name() string {
+	if c.Connector == sandbox.StepConnector {
+		return fmt.Sprintf("step %q", c.Method)
+	}
+	return c.Connector + "." + c.Method
 }
 
 func (e *Engine) issuedAt(thrown goja.Value) *signals.Position {

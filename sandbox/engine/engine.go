@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -89,7 +90,8 @@ type Engine struct {
 	// suspended says that the pass ended inside a call of the synchronous mode.
 	suspended bool
 
-	errorsAt []errorAt
+	errorsAt   []errorAt
+	rejections []*goja.Promise // that nothing handles
 }
 
 type mainState struct {
@@ -262,16 +264,37 @@ func (e *Engine) failureOf(err error) *sandbox.Failure {
 	var overflow *goja.StackOverflowError
 	switch killed := e.killed.Load(); {
 	case killed != nil:
-		return killed
+		located := *killed
+		located.Position = interruptedAt(err)
+		return &located
 	case errors.As(err, &overflow):
 		return &sandbox.Failure{Kind: sandbox.StackOverflow, Message: "RangeError: Maximum call stack size exceeded"}
 	case e.expired.Load() && e.Heavy != nil && e.Heavy():
 		return &sandbox.Failure{Kind: sandbox.OutOfMemory, Message: "Execution timed out while it used much memory. " +
 			"Work on less at once: read in pages, and keep only what you need."}
 	case e.expired.Load():
-		return &sandbox.Failure{Kind: sandbox.TimedOut, Message: "Execution timed out"}
+		return e.timeIsUp(err)
 	}
 	return &sandbox.Failure{Kind: sandbox.Thrown, Message: err.Error()}
+}
+
+// timeIsUp says where the program stood: in its own code, or at the first of the calls that it waited for.
+func (e *Engine) timeIsUp(err error) *sandbox.Failure {
+	f := sandbox.TimeUp(e.limits.Told)
+	if f.Position = interruptedAt(err); f.Position != nil || len(e.running) == 0 {
+		return f
+	}
+	first := e.running[slices.Min(slices.Collect(maps.Keys(e.running)))]
+	return f.WaitedFor(first.Call)
+}
+
+// interruptedAt is where in the program an interrupt came; nil where that did not run.
+func interruptedAt(err error) *signals.Position {
+	var interrupted *goja.InterruptedError
+	if !errors.As(err, &interrupted) {
+		return nil
+	}
+	return firstInProgram(interrupted.Stack())
 }
 
 func (e *Engine) startMain(p *compile.Program) error {

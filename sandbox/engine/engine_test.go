@@ -316,8 +316,15 @@ func TestLongSleepOfALatePassIsDurable(t *testing.T) {
 }
 
 func TestPassTimeout(t *testing.T) {
-	for _, code := range []string{`for (;;) await new Promise(r => setTimeout(r, 20))`, `for (;;) {}`,
-		`await store.slow({})`} {
+	const timedOut = "Execution timed out: it took more than 100ms (limits.passTimeout)"
+	for code, want := range map[string]struct {
+		message string
+		line    int
+	}{
+		`for (;;) await new Promise(r => setTimeout(r, 20))`: {timedOut, 0},
+		"const a = []\nfor (;;) a.pop()":                     {timedOut, 2},
+		"1\nawait store.slow({})":                            {timedOut + ", and waited for store.slow", 2},
+	} {
 		d := newDriver(t, code)
 		d.Pass.Limits.Timeout = 100 * time.Millisecond
 		release := make(chan struct{})
@@ -325,7 +332,10 @@ func TestPassTimeout(t *testing.T) {
 		r := d.Once()
 		close(release)
 		require.Equal(t, sandbox.TimedOut, r.Failure.Kind)
-		require.Equal(t, "Execution timed out", r.Failure.Message)
+		require.Equal(t, want.message, r.Failure.Message)
+		if want.line > 0 {
+			require.Equal(t, want.line, r.Failure.Position.Line)
+		}
 		require.True(t, r.Stopped)
 		if strings.Contains(code, "slow") {
 			require.True(t, r.Entries[0].Dropped)

@@ -23,6 +23,7 @@ func (e *Engine) finish() sandbox.Result {
 	if e.fatal == nil && r.End == sandbox.Failed {
 		e.fatal = e.thrown()
 	}
+	e.takeWarnings()
 	if e.fatal != nil {
 		e.fail()
 	}

@@ -86,6 +86,8 @@ const (
 type bridge struct {
 	encode, describe, nameOf, makeError, run, snippet goja.Callable
 
+	inspector inspector
+
 	collators map[collatorKey]*collate.Collator
 	zones     map[string]*time.Location
 	uint8     goja.Value // the Uint8Array constructor
@@ -122,6 +124,8 @@ func (e *Engine) build() error {
 		return e.generator().Float64()
 	})
 	vm.SetAsyncContextTracker(tracker{e})
+	vm.SetPromiseRejectionTracker(e.trackRejection)
+	e.js.inspector = inspectorOf(vm)
 	e.js.uint8 = vm.Get("Uint8Array")
 	e.js.bigint, _ = goja.AssertFunction(vm.Get("BigInt"))
 	e.js.loaded, e.js.loading = map[string]*goja.Object{}, map[string]bool{}

@@ -194,8 +194,12 @@ func (j *judge) unknownMethod(u *Use, err error) {
 		thrown = err.Error()
 	}
 	near := words.Nearest(u.Method, j.catalogue.Methods(u.Name))
+	instead := suggestion(near)
+	if instead == "" {
+		instead = ": find it with codemode.search"
+	}
 	h := signals.Hint{Kind: signals.HintMethod, Position: u.At, Near: near,
-		Message: fmt.Sprintf("%s has no method %q%s", u.Name, u.Method, suggestion(near))}
+		Message: fmt.Sprintf("%s has no method %q%s", u.Name, u.Method, instead)}
 	if len(near) > 0 {
 		if m, err := j.catalogue.Method(u.Name, near[0]); err == nil && m.Signature != nil {
 			h.Signature = signals.Cut(m.Signature(), maxSignature)

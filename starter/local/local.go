@@ -107,7 +107,8 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	now := time.Now()
 	id := signals.NewExecutionID(now)
 	h := r.host(id, o.Caller)
-	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: h, Ends: now.Add(r.options.Timeout)}}
+	run := &run{id: id, Passes: Passes{Executor: r.options.Executor, Host: h, Timeout: r.options.Timeout,
+		Ends: now.Add(r.options.Timeout)}}
 	run.Pass = sandbox.Pass{
 		Code: code, Seed: id, Start: now.UnixMilli(), Modules: r.options.Modules, Connectors: r.offered.Names(),
 		Synchronous: o.Synchronous,
@@ -118,8 +119,7 @@ func (r *Runner) Execute(ctx context.Context, code string, o codemode.ExecuteOpt
 	}
 	h.Program, run.found = report.Program, report.Hints
 	if report.Stop != nil {
-		failure := sandbox.Result{Failure: report.Stop}.PassFailure()
-		return run.failed(failure.Message, failure.Position), nil
+		return run.failed(sandbox.Result{Failure: report.Stop}), nil
 	}
 	return run.finish(ctx)
 }
@@ -185,15 +185,14 @@ func (r *run) finish(ctx context.Context) (signals.Outcome, error) {
 	result, err := r.Run(ctx)
 	switch {
 	case errors.Is(err, signals.ErrTimedOut):
-		return r.failed("Code execution failed: "+err.Error(), nil), nil
+		return r.failed(sandbox.Result{Failure: sandbox.TimeUp(r.Timeout)}), nil
 	case err != nil:
 		return signals.Outcome{}, fmt.Errorf("run %s: %w", r.id, err)
 	case result.End == sandbox.Failed:
-		f := result.PassFailure()
-		return r.failed(f.Message, f.Position), nil
+		return r.failed(result), nil
 	}
 	out := r.outcome(signals.Completed)
-	out.Result = result.Value
+	out.Result, out.Warnings = result.Value, result.Warnings
 	return out, nil
 }
 
@@ -215,8 +214,9 @@ func (r *run) outcome(status signals.Status) signals.Outcome {
 	return out
 }
 
-func (r *run) failed(message string, at *signals.Position) signals.Outcome {
-	out := r.outcome(signals.Failed)
-	out.Error, out.Position = signals.ErrorText(message, r.Logs), at
+func (r *run) failed(result sandbox.Result) signals.Outcome {
+	out, f := r.outcome(signals.Failed), result.PassFailure()
+	out.Error, out.Position, out.Warnings = signals.ErrorText(f.Message, r.Logs), f.Position, result.Warnings
+	out.Excerpt = signals.Excerpt(r.Pass.Code, f.Position)
 	return out
 }

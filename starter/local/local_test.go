@@ -89,7 +89,7 @@ func TestRunOnceFailures(t *testing.T) {
 		`await bank.much({n: 100})`:       "bank.much needs a person's approval",
 		`await bank.put({n: 'x'})`:        "n: expected",
 		`return await codemode.run('x')`:  "",
-		`await codemode.sleep(100000)`:    "Execution timed out",
+		`await codemode.sleep(100000)`:    "Execution timed out: it took more than 1s (limits.passTimeout)",
 		`const x = ;`:                     "SyntaxError",
 		`await new Promise(() => {})`:     "never finish",
 		`for (;;) await bank.put({n: 1})`: "",
@@ -101,6 +101,21 @@ func TestRunOnceFailures(t *testing.T) {
 		}
 	}
 	require.Equal(t, "100", string(once(t, `return await bank.much({n: 99}) + 1`, local.Options{}).Result))
+}
+
+// Nothing is kept here that could be continued, so what took effect must not be asked for again.
+func TestRunOnceTellsWhatItDid(t *testing.T) {
+	out := once(t, "await bank.put({n: 1})\n\tawait bank.put({n: 'x'})", local.Options{Preflight: signals.PreflightOff})
+	require.Equal(t, signals.Failed, out.Status)
+	require.Equal(t, "await bank.put({n: 'x'})\n               ^", out.Excerpt)
+	require.Equal(t, "bank.put took effect. Leave it out of the corrected code, which would do it again.",
+		out.HowToGoOn())
+	out = once(t, `bank.put({n: 'x'}); return new Set([1])`, local.Options{Preflight: signals.PreflightOff})
+	require.Equal(t, "{}", string(out.Result), out.Error)
+	require.Equal(t, []string{"result is a Set, which JSON writes as {}: return [...set].",
+		"bank.put at 1:10 failed, and nothing awaited it: " +
+			"Invalid arguments for bank.put: n: expected int, but got string"},
+		out.Warnings)
 }
 
 func TestOnceInAChild(t *testing.T) {

@@ -19,8 +19,9 @@ type Passes struct {
 	Executor sandbox.Executor
 	Host     sandbox.Host
 	Pass     sandbox.Pass
-	// Ends is when the time of the whole run is up.
-	Ends time.Time
+	// Timeout is the time of the whole run, which is up at Ends.
+	Timeout time.Duration
+	Ends    time.Time
 	// Logs is the console output so far.
 	Logs []string
 }
@@ -32,7 +33,7 @@ func (p *Passes) Run(ctx context.Context) (sandbox.Result, error) {
 		if left <= 0 {
 			return sandbox.Result{}, signals.ErrTimedOut
 		}
-		p.Pass.Limits.Timeout = left
+		p.Pass.Limits.Timeout, p.Pass.Limits.Told = left, p.Timeout
 		result, err := p.Executor.Run(ctx, p.Pass, p.Host)
 		if err != nil {
 			return sandbox.Result{}, err

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,6 +20,8 @@ type told struct {
 	Pending     []pending         `json:"pending,omitempty"`
 	Error       string            `json:"error,omitempty"`
 	Position    *signals.Position `json:"position,omitempty"`
+	Excerpt     string            `json:"excerpt,omitempty"`
+	Warnings    []string          `json:"warnings,omitempty"`
 	Logs        json.RawMessage   `json:"logs,omitempty"`
 	LeftOver    []leftOver        `json:"leftOver,omitempty"`
 	Message     string            `json:"message,omitempty"`
@@ -40,25 +43,28 @@ type pending struct {
 	Args   json.RawMessage `json:"args,omitempty"`
 }
 
-// answer gives an outcome to a client: whole as structured content, shortened as text.
+// answer gives an outcome to a client, within the budget of what a model reads: some clients give it the text, some the
+// structured content, which has the calls too where they fit.
 func (d *door) answer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if err != nil {
 		return failed("%s", err)
 	}
 	out.Result = ordinary(out.Result)
-	text, err := signals.Marshal(d.tell(out))
+	t := d.tell(out)
+	text, err := signals.Marshal(t)
 	if err != nil {
 		return failed("the outcome of %s cannot be written as JSON: %s", out.ExecutionID, err)
 	}
-	result := structured(out, string(text))
+	result := structured(d.within(out, t), string(text))
 	result.IsError = out.Status == signals.Failed || out.Status == signals.Rejected
 	return result
 }
 
 func (d *door) tell(out signals.Outcome) told {
 	t := told{
-		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position,
-		Error: truncate.Response(out.Error, truncate.Options{MaxTokens: d.Tokens / 2}),
+		Status: out.Status, ExecutionID: out.ExecutionID, Position: out.Position, Excerpt: out.Excerpt,
+		Warnings: out.Warnings,
+		Error:    truncate.Response(out.Error, truncate.Options{MaxTokens: d.Tokens / 2}),
 	}
 	for _, h := range out.Hints[:min(len(out.Hints), maxHints)] {
 		t.Hints = append(t.Hints, h.String())
@@ -91,6 +97,32 @@ func (d *door) tell(out signals.Outcome) told {
 	}
 	return t
 }
+
+// within is an outcome that takes no more of a model's budget than what it is told of it.
+func (d *door) within(out signals.Outcome, t told) signals.Outcome {
+	if whole, err := signals.Marshal(out); err == nil && signals.Units(whole) <= d.Tokens*charsPerToken {
+		return out
+	}
+	out.Partial, out.CallsOmitted, out.Calls = true, true, []signals.Call{}
+	out.Result, out.Error, out.Logs = t.Result, t.Error, nil
+	if json.Unmarshal(t.Logs, &out.Logs) != nil {
+		out.Logs = nil
+	}
+	out.Hints = out.Hints[:min(len(out.Hints), maxHints)]
+	out.Pending = slices.Clone(out.Pending[:min(len(out.Pending), maxPending)])
+	for i, p := range out.Pending {
+		out.Pending[i].Args, out.Pending[i].EditedArgs, out.Pending[i].Omitted = nil, nil, true
+		out.Pending[i].Refused = signals.Cut(p.Refused, 200)
+	}
+	out.LeftOver = slices.Clone(out.LeftOver[:min(len(out.LeftOver), maxLeftOver)])
+	for i, l := range out.LeftOver {
+		out.LeftOver[i].Args, out.LeftOver[i].Omitted, out.LeftOver[i].Error = nil, true, signals.Cut(l.Error, 200)
+	}
+	return out
+}
+
+// charsPerToken is how many UTF-16 units count as a token, as in package truncate.
+const charsPerToken = 4
 
 // maxLeftOver is how many effects that are left over a model is told of one by one.
 const maxLeftOver = 20

@@ -40,7 +40,7 @@ func (c chain) success(out signals.Outcome) *mcp.CallToolResult {
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}
-	logs := shortened(bridgeLines(out.Logs), c.chars/4)
+	logs := shortened(append(bridgeLines(out.Logs), warningLines(out)...), c.chars/4)
 	room := c.chars - encoded(chainSuccess{Value: json.RawMessage("null"), Logs: logs})
 	value = c.cut(value, room)
 	return block(chainSuccess{Success: true, Value: value, Logs: logs})
@@ -100,6 +100,15 @@ func bridgeLines(logs []string) []string {
 			line = "[ERROR] " + line[len("[error] "):]
 		}
 		lines[i] = line
+	}
+	return lines
+}
+
+// warningLines tell what a program lost: the bridge has no other place for it.
+func warningLines(out signals.Outcome) []string {
+	lines := make([]string, len(out.Warnings))
+	for i, warning := range out.Warnings {
+		lines[i] = "[WARN] " + warning
 	}
 	return lines
 }

@@ -125,7 +125,7 @@ func (d *door) plainAnswer(out signals.Outcome, err error) *mcp.CallToolResult {
 	if json.Unmarshal(text, &plainText) != nil {
 		plainText = string(text)
 	}
-	return structured(map[string]any{"result": value, "executionId": out.ExecutionID}, plainText)
+	return structured(map[string]any{"result": text, "executionId": out.ExecutionID}, plainText)
 }
 
 func (d *door) laterOutcome(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,8 +202,77 @@ func TestOutcomeTextsFit(t *testing.T) {
 			require.Less(t, len(text), 500*4+700)
 			require.NotContains(t, text, `"calls"`)
 			require.Equal(t, out.Status == signals.Failed, a.IsError)
+			structured, err := json.Marshal(a.StructuredContent)
+			require.NoError(t, err)
+			require.Less(t, len(structured), 500*4+1200)
 		})
 	}
+	for name, out := range map[string]signals.Outcome{
+		"calls": {Status: signals.Completed, ExecutionID: "exec_1", Result: json.RawMessage(`[1]`),
+			Calls: []signals.Call{{Connector: "a", Method: "b", Args: list, Result: list}}},
+		"left over": {Status: signals.Completed, ExecutionID: "exec_1",
+			LeftOver: slices.Repeat([]signals.LeftOver{{Connector: "a", Method: "b", Error: long}}, 500)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := d.answer(out, nil).StructuredContent.(signals.Outcome)
+			structured, err := json.Marshal(a)
+			require.NoError(t, err)
+			require.Less(t, len(structured), 10_000)
+			require.True(t, a.CallsOmitted && a.Partial)
+			require.Equal(t, string(out.Result), string(a.Result))
+		})
+	}
+	small := signals.Outcome{Status: signals.Completed, ExecutionID: "exec_1", Calls: []signals.Call{{Connector: "a"}}}
+	require.Equal(t, small, d.answer(small, nil).StructuredContent, "what fits is whole")
+	direct := d.plainAnswer(signals.Outcome{Status: signals.Completed, Result: list}, nil)
+	structured, err := json.Marshal(direct.StructuredContent)
+	require.NoError(t, err)
+	require.Less(t, len(structured), 500*4+200)
+}
+
+// What a model reads after a run, word by word.
+func TestOutcomeTexts(t *testing.T) {
+	d := &door{Options: Options{}.withDefaults()}
+	write := signals.Call{Connector: "tracker", Method: "create_issue", Class: signals.Write, State: signals.Applied}
+	failed := signals.Outcome{Status: signals.Failed, ExecutionID: "exec_1", Pass: 4,
+		Error:    "Code execution failed: Cannot read property 'foo' of undefined",
+		Position: &signals.Position{Line: 3, Column: 10}, Excerpt: "return a.foo\n         ^",
+		Warnings: []string{"mail.send at 2:3 failed, and nothing awaited it: no"},
+		Calls:    []signals.Call{write, write, write}}
+	const goOn = `tracker.create_issue ×3 took effect. To go on, run the corrected code ` +
+		`with \"continues\": \"exec_1\": that is not done again.`
+	rejected := signals.Outcome{Status: signals.Rejected, ExecutionID: "exec_1", Pass: 2, Calls: []signals.Call{write},
+		Error: "Action shop.refund rejected by user: too much"}
+	completed := signals.Outcome{Status: signals.Completed, ExecutionID: "exec_1", Pass: 1, Calls: []signals.Call{},
+		Result: json.RawMessage(`[{}]`), Warnings: []string{"result[0] is a Map, which JSON writes as {}: …"}}
+	for name, c := range map[string]struct {
+		out  signals.Outcome
+		want string
+	}{
+		"failed": {failed, `{"status":"error","executionId":"exec_1",` +
+			`"error":"Code execution failed: Cannot read property 'foo' of undefined",` +
+			`"position":{"line":3,"column":10},` +
+			`"excerpt":"return a.foo\n         ^","warnings":["mail.send at 2:3 failed, and nothing awaited it: no"],` +
+			`"message":"` + goOn + `"}`},
+		"rejected": {rejected, `{"status":"rejected","executionId":"exec_1",` +
+			`"error":"Action shop.refund rejected by user: too much","message":"tracker.create_issue took effect. ` +
+			`Ask the user what is wanted. To go on then, run the corrected code with \"continues\": \"exec_1\": ` +
+			`that is not done again."}`},
+		"completed": {completed, `{"status":"completed","executionId":"exec_1","result":[{}],` +
+			`"warnings":["result[0] is a Map, which JSON writes as {}: …"]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, textOf(t, d.answer(c.out, nil)))
+		})
+	}
+	bridge := chain{limit: 1000, chars: 4000}
+	require.Equal(t, `{"success":false,"error":"Cannot read property 'foo' of undefined`+
+		`\nreturn a.foo\n         ^\n`+goOn+
+		`","nonMcpContentResults":null,"logs":["[ERROR] Code execution failed: Cannot read property 'foo' of undefined`+
+		`\nreturn a.foo\n         ^\n`+goOn+`"]}`, textOf(t, d.chainAnswer(bridge, failed, nil)))
+	require.Equal(t, `{"success":true,"nonMcpContentResults":[{}],`+
+		`"logs":["[WARN] result[0] is a Map, which JSON writes as {}: …"]}`,
+		textOf(t, d.chainAnswer(bridge, completed, nil)))
 }
 
 func FuzzChainAnswersFit(f *testing.F) {

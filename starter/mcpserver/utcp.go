@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,7 +193,13 @@ func (d *door) chainAnswer(answer chain, out signals.Outcome, err error) *mcp.Ca
 	case out.Status == signals.Running:
 		return answer.failure("Execution "+out.ExecutionID+" is still running.", out.Logs)
 	}
-	return answer.failure(strings.TrimSuffix(cause(out.Error)+"\n"+out.HowToGoOn(), "\n"), out.Logs)
+	return answer.failure(failureText(out), out.Logs)
+}
+
+// failureText is an error with its place in the program, and how to go on.
+func failureText(out signals.Outcome) string {
+	parts := []string{cause(out.Error), out.Excerpt, out.HowToGoOn()}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n")
 }
 
 func settled(out signals.Outcome) bool { return out.Status.Terminal() || out.Status == signals.Paused }

@@ -63,7 +63,7 @@ type ConnectorPolicies struct {
 
 // Policies loads the connectors, as a worker does, and tells how calls of their methods are treated, and what is
 // probably not meant.
-func (c *Config) Policies(ctx context.Context) (list []ConnectorPolicies, warnings []string, err error) {
+func (c *Config) Policies(ctx context.Context) (list []ConnectorPolicies, warnings []connectors.Warning, err error) {
 	o, err := c.Options()
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func (c *Config) Policies(ctx context.Context) (list []ConnectorPolicies, warnin
 		}
 		list = append(list, each)
 	}
-	return list, set.Warnings(), nil
+	return list, set.WarningList(), nil
 }
 
 func (c *Config) policyOf(m *connectors.Bound, hidden bool) Policy {

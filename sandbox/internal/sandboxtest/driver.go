@@ -112,7 +112,8 @@ func (d *Driver) SettleOpen(i int) {
 	s := d.Settle(c)
 	d.Pass.Log = append(d.Pass.Log, signals.Entry{
 		ID: c.Seq, Connector: c.Connector, Method: c.Method, Args: c.Args, Value: s.Value, Error: s.Err,
-		At: time.Now().UnixMilli(), Class: c.Class, Approval: c.Approval})
+		Position: c.Position,
+		At:       time.Now().UnixMilli(), Class: c.Class, Approval: c.Approval})
 	d.Open = append(d.Open[:i:i], d.Open[i+1:]...)
 }
 
