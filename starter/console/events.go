@@ -168,6 +168,11 @@ func (c *Console) watch(v *visit, ticks <-chan time.Time, look func(*stream) err
 	if err := tell(s, c.inbox.snapshot(c.names())); err != nil {
 		return closed(err)
 	}
+	if look != nil {
+		if err := look(s); err != nil {
+			return closed(err)
+		}
+	}
 	for {
 		select {
 		case <-v.context().Done():

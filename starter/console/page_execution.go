@@ -16,6 +16,7 @@ type executionView struct {
 	Lines    []codeLine
 	Events   []event
 	Pending  []group
+	Length   int64  // of the history, before it was read
 	Stale    string // why what waits may be out of date
 	Console  value
 	Temporal string
@@ -52,6 +53,10 @@ func (c *Console) executionPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	length, err := r.Client.HistoryLength(v.context(), id)
+	if err != nil {
+		return err
+	}
 	record, err := r.Client.Show(v.context(), id)
 	if err != nil {
 		return err
@@ -61,6 +66,7 @@ func (c *Console) executionPage(v *visit) error {
 		return err
 	}
 	view := newExecutionView(record, passes)
+	view.Length = length
 	view.Temporal = c.temporalLink(r.Name, id)
 	if record.Status == signals.Paused || !record.Status.Terminal() && anyPending(record.Log) {
 		c.fillPending(v, r, &view)

@@ -137,7 +137,7 @@ func TestAClickIsNotLost(t *testing.T) {
 	p.mouse("mousePressed", box)
 	_, err := d.client.Approve(d.context(), o.ExecutionID, signals.Approve{Seqs: []int{2}})
 	require.NoError(t, err)
-	p.until("performance.getEntriesByType('resource').some((e) => e.name.includes('part=1'))")
+	p.until("performance.getEntriesByType('resource').some((e) => e.name.includes('part=1') && e.responseEnd)")
 	p.mouse("mouseReleased", box)
 	p.sees("Approve bank.pay?")
 	p.set("#ask-note", "typed while the page changes")

@@ -112,10 +112,10 @@ const refreshRecord = coalesce(async () => {
 // One stream serves all pages of a browser.
 function listen() {
   const execution = $("#record")?.dataset.live ?? "", hello = { execution };
-  let version = Number($("#sum")?.dataset.version ?? -1), events = 0;
+  let version = Number($("#sum")?.dataset.version ?? -1), events = Number($("#record")?.dataset.events);
   const hear = (news) => {
     if (news.kind === "execution" && news.execution === execution) {
-      if (events && news.events !== events) refreshRecord();
+      if (news.events !== events) refreshRecord();
       events = news.events;
     }
     if (news.kind !== "inbox") return;
