@@ -110,6 +110,7 @@ type desk struct {
 	client  *codemode.Client
 	site    *httptest.Server
 	lab     *lab
+	worker  interface{ Stop() }
 }
 
 // lab is a connector that remembers its effects.
@@ -211,12 +212,21 @@ func open(t *testing.T, o console.Options) *desk {
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())
-	t.Cleanup(w.Stop)
+	d.worker = &stopOnce{stop: w.Stop}
+	t.Cleanup(d.worker.Stop)
 	d.client, err = codemode.NewClient(shared.client, codemode.ClientOptions{Runtime: d.runtime})
 	require.NoError(t, err)
 	d.serve(o)
 	return d
 }
+
+// stopOnce stops a worker, which can be done once.
+type stopOnce struct {
+	once sync.Once
+	stop func()
+}
+
+func (s *stopOnce) Stop() { s.once.Do(s.stop) }
 
 func (d *desk) serve(o console.Options) {
 	o.Runtimes, o.User = []console.Runtime{console.Serve(d.client)}, cmp.Or(o.User, "ada")
@@ -235,7 +245,7 @@ func (d *desk) serve(o console.Options) {
 }
 
 // patience is far above what anything here takes.
-const patience = 20 * time.Second
+const patience = 90 * time.Second
 
 func (d *desk) context() context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
