@@ -132,8 +132,8 @@ func events(passes []codemode.Pass, calls map[int]signals.Call) []event {
 	}
 	var list []event
 	for _, p := range passes {
-		if between := (event{Decided: decisionsOf(find(p.Decided), told), Settled: find(p.Settled)}); len(between.Decided)+
-			len(between.Settled) > 0 {
+		between := event{Decided: decisionsOf(find(p.Decided), told), Settled: find(p.Settled)}
+		if len(between.Decided)+len(between.Settled) > 0 {
 			list = append(list, between)
 		}
 		list = append(list, event{Pass: &p, Made: find(p.Made), Issued: find(p.Issued)})
@@ -163,7 +163,9 @@ func anyPending(calls []signals.Call) bool {
 
 // settledAs says how a call got its result between two passes.
 func settledAs(c signals.Call) string {
-	given := slices.ContainsFunc(c.Decisions, func(d signals.Decision) bool { return d.Kind == signals.SignalResolve && !d.Void })
+	given := slices.ContainsFunc(c.Decisions, func(d signals.Decision) bool {
+		return d.Kind == signals.SignalResolve && !d.Void
+	})
 	switch {
 	case given:
 		return "a person gave the result of"

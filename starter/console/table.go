@@ -213,17 +213,17 @@ func (t *table) arrange(columns []column) {
 	for _, n := range differ {
 		t.Columns = append(t.Columns, columns[n])
 	}
-	slices.SortStableFunc(t.Rows, func(a, b row) int { return cmp.Or(-compareBool(a.Odd, b.Odd), cmp.Compare(a.Seq, b.Seq)) })
+	slices.SortStableFunc(t.Rows, func(a, b row) int { return cmp.Or(oddFirst(a, b), cmp.Compare(a.Seq, b.Seq)) })
 }
 
-func compareBool(a, b bool) int {
+func oddFirst(a, b row) int {
 	switch {
-	case a == b:
+	case a.Odd == b.Odd:
 		return 0
-	case a:
-		return 1
+	case a.Odd:
+		return -1
 	}
-	return -1
+	return 1
 }
 
 // alike says that a column has one value. What is hidden is not compared: it looks alike.

@@ -23,7 +23,8 @@ func cardsOf(args ...string) []card {
 func refunds(amounts ...string) []card {
 	var args []string
 	for n, amount := range amounts {
-		args = append(args, fmt.Sprintf(`{"order":"A-%d","amount":{"amount":%s,"currency":"EUR"},"notify":false}`, n, amount))
+		args = append(args,
+			fmt.Sprintf(`{"order":"A-%d","amount":{"amount":%s,"currency":"EUR"},"notify":false}`, n, amount))
 	}
 	return cardsOf(args...)
 }

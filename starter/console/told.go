@@ -89,8 +89,9 @@ func people(n int) string {
 // did says what a decision of a kind did.
 func did(action string) string {
 	return cmp.Or(map[string]string{
-		actionApprove: "approved", actionReject: "rejected", actionRetry: "made again", actionResolve: "given its result",
-		actionCancel: "the execution is cancelled", actionRollback: "rolled back", "expire": "expired",
+		actionApprove: "approved", actionReject: "rejected", actionRetry: "made again",
+		actionResolve: "given its result",
+		actionCancel:  "the execution is cancelled", actionRollback: "rolled back", "expire": "expired",
 	}[action], action)
 }
 

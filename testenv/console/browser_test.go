@@ -339,8 +339,9 @@ return { a, b };`)
 				if name == "inbox" && size == "wide" {
 					p.run(`document.querySelector(".card input").click(); document.querySelectorAll(".card")[1].focus()`)
 				}
-				if button := map[string]string{"question": "[data-of=rest]", "reject": "[data-act=reject]"}[name]; button != "" {
-					p.click(button)
+				asks := map[string]string{"question": "[data-of=rest]", "reject": "[data-act=reject]"}
+				if asks[name] != "" {
+					p.click(asks[name])
 					p.wait("#ask-yes")
 				}
 				require.False(t, eval[bool](p, "document.documentElement.scrollWidth > innerWidth"),

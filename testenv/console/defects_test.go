@@ -98,7 +98,8 @@ func TestWithoutScriptsDecisionsAreAskedAndToldOnce(t *testing.T) {
 	p := d.tab("/executions/" + d.runtime + "/" + o.ExecutionID)
 	p.wait(".card")
 	plain := func(form, button string) { // as a browser without scripts sends it
-		p.run(fmt.Sprintf(`{ const f = document.querySelector(%q), b = f.querySelector(%q), h = document.createElement("input");
+		p.run(fmt.Sprintf(`{ const f = document.querySelector(%q), b = f.querySelector(%q);
+			const h = document.createElement("input");
 			h.type = "hidden"; h.name = b.name; h.value = b.value; f.append(h); f.submit() }`, form, button))
 	}
 	plain(`form[action="/ask"]`, `[data-act="approve"]`)
