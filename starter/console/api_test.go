@@ -367,8 +367,8 @@ func TestWordsOfWhatWasNotDone(t *testing.T) {
 		Failed: []signals.FailedRevert{{Seq: 0, Connector: "bank", Method: "pay", Error: "closed"}}})
 	status, text := statusOf(err)
 	require.Equal(t, http.StatusConflict, status)
-	require.Equal(t, "2 calls were undone, 1 call was not: bank.pay (call 0): closed. Another rollback tries these again.",
-		text)
+	require.Equal(t, "2 calls were undone, 1 call was not: bank.pay (call 0): closed. "+
+		"Another rollback tries these again.", text)
 	_, text = statusOf(unanswered())
 	require.Contains(t, text, "not known whether this applies")
 	require.NotContains(t, text, "It was sent")

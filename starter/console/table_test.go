@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,7 +63,7 @@ func TestWhatStandsOut(t *testing.T) {
 		"few":               {[]string{"1", "1", "9999"}, nil},
 		"alone among equal": {append(many(20, "5"), "7"), []int{20}},
 		"text alone":        {append(many(20, `"EUR"`), `"USD"`), []int{20}},
-		"each its own":      {[]string{`"a"`, `"b"`, `"c"`, `"d"`, `"e"`, `"f"`, `"g"`, `"h"`, `"i"`, `"j"`, `"k"`}, nil},
+		"each its own":      {strings.Split(`"a" "b" "c" "d" "e" "f" "g" "h" "i" "j" "k"`, " "), nil},
 		"other type":        {append(many(20, "5"), `"5"`), []int{20}},
 		"huge exponents":    {append(many(20, "5"), `1e999999999`), []int{20}},
 	} {

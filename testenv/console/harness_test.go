@@ -206,7 +206,8 @@ func (l *lab) connector() connectors.Connector {
 // open makes a desk. Options other than the runtime may be given.
 func open(t *testing.T, o console.Options) *desk {
 	t.Helper()
-	d := &desk{t: t, lab: &lab{held: make(chan struct{})}, runtime: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
+	d := &desk{t: t, lab: &lab{held: make(chan struct{})},
+		runtime: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
 	w, err := codemodeworker.New(context.Background(), shared.client, codemodeworker.Options{
 		Runtime: d.runtime, Connectors: []connectors.Connector{d.lab.connector()}, Executor: &engine.InProcess{},
 	})
