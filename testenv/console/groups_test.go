@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -204,5 +203,5 @@ func TestSiblingsStayWhileOneIsMade(t *testing.T) {
 	p.click(`.card [data-act="approve"]`)
 	p.click("#ask-yes")
 	require.Equal(t, signals.Completed, d.ended(o.ExecutionID).Status)
-	require.Contains(t, strings.Join(d.lab.list(), " "), fmt.Sprint(`post {"n":2}`))
+	require.Contains(t, strings.Join(d.lab.list(), " "), `post {"n":2}`)
 }
