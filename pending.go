@@ -57,6 +57,7 @@ type Inbox struct {
 	mu      sync.Mutex
 	known   map[string]*waiting
 	changed map[string]time.Time
+	busy    []string // executions that make calls while others of theirs may wait
 }
 
 // waiting is what an inbox knows of one execution.
@@ -100,11 +101,18 @@ func (i *Inbox) Refresh(ctx context.Context) ([]InboxItem, error) {
 			return onlyNoWorker(err)
 		})
 	}
-	ids := executionIDs(found)
+	ids := i.listed(found)
 	if err := group.Wait(); err != nil {
 		return i.items(ids), err
 	}
 	return i.items(ids), failed.join()
+}
+
+// listed are the executions of which something may wait: those that lists tell of, then the busy ones.
+func (i *Inbox) listed(found []*workflow.WorkflowExecutionInfo) []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return append(executionIDs(found), slices.Sorted(slices.Values(i.busy))...)
 }
 
 // take learns what lists tell, forgets executions that no longer wait, and gives those that have to be looked at.
@@ -117,6 +125,22 @@ func (i *Inbox) take(found []*workflow.WorkflowExecutionInfo) (unlisted []string
 		}
 	}
 	known := make(map[string]*waiting, len(found))
+	inLists := map[string]bool{}
+	for _, id := range executionIDs(found) {
+		inLists[id] = true
+	}
+	var busy []string
+	for id, w := range i.known {
+		if inLists[id] || !w.mayStillWait() {
+			continue
+		}
+		if !slices.Contains(i.busy, id) { // its lists are no news any more: it is looked at now
+			again := *w
+			again.events, w = 0, &again
+		}
+		known[id], busy = w, append(busy, id)
+	}
+	i.busy = busy
 	for _, w := range found {
 		id := executionID(w)
 		told, whole := i.client.told(w)
@@ -130,7 +154,13 @@ func (i *Inbox) take(found []*workflow.WorkflowExecutionInfo) (unlisted []string
 		unlisted = append(unlisted, id)
 	}
 	i.known = known
-	return unlisted
+	return append(unlisted, i.busy...)
+}
+
+// mayStillWait says of an execution that no list shows as paused any more that some of its calls may wait all the same,
+// beside one that is being made: there were several, or it was looked at itself and there was one.
+func (w *waiting) mayStillWait() bool {
+	return len(w.actions) > 1 || w.events != 0 && len(w.actions) > 0
 }
 
 // told is what lists tell of what waits in an execution, and whether that is all.

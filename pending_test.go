@@ -49,7 +49,14 @@ func TestInboxLooksAtWhatMayHaveChanged(t *testing.T) {
 	i.learn("exec_119", &waiting{events: 9, seen: time.Now(), actions: []signals.PendingAction{
 		{ExecutionID: "exec_119"}}})
 	require.Len(t, due(ids...), recheck, "once")
+	looked = due(ids[1:]...)
+	require.Contains(t, looked, "exec_000", "a call of it may be made while others wait")
+	require.Zero(t, looked["exec_000"].events)
+	i.learn("exec_000", &waiting{events: 12, actions: []signals.PendingAction{{ExecutionID: "exec_000"}}})
 	due(ids[1:]...)
+	require.Contains(t, i.listed(open(ids[1:]...)), "exec_000", "it stays while something waits")
+	i.learn("exec_000", &waiting{events: 20})
+	require.NotContains(t, due(ids[1:]...), "exec_000")
 	items := i.items([]string{"exec_002", "exec_000", "exec_001"})
 	require.Equal(t, []string{"exec_002", "exec_001"}, []string{items[0].ExecutionID, items[1].ExecutionID},
 		"in the order listed, without what is gone")

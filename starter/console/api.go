@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"net/http"
@@ -149,12 +150,15 @@ func (c *Console) decisionOf(d apiDecision) (decision, error) {
 	}
 	one := decision{
 		Action: d.Action, key: key{Runtime: r.Name, Execution: d.ExecutionID, Digest: d.ArgsDigest}, Args: d.Args,
-		Note:     d.Note + d.Reason,
+		Note:     cmp.Or(d.Note, d.Reason),
 		Whole:    true,
 		Continue: d.Continue, Always: d.Always, Result: d.Result, By: d.By,
 	}
 	if !slices.Contains(actions, d.Action) {
 		return one, badRequest("%q is no action: use one of %v", d.Action, actions)
+	}
+	if d.Note != "" && d.Reason != "" {
+		return one, badRequest("send a reason with a rejection, a note with anything else, not both")
 	}
 	switch {
 	case d.Seq != nil:

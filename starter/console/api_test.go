@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -227,14 +228,14 @@ func TestACardThatShowsAPartOffersNoApproval(t *testing.T) {
 	cookie, csrf := s.enter("")
 	for _, path := range []string{"/", "/executions/default/exec_0"} {
 		page := s.ask("GET", path, "", map[string]string{"Cookie": cookie}).body
-		require.Equal(t, 2, strings.Count(page, "Look at all of it"), path)
-		offers := strings.Count(page, `data-act="approve"`) + strings.Count(page, `value="approve">Approve<`)
+		require.Equal(t, 2, strings.Count(page, ">Look at all of it<"), path)
+		offers := strings.Count(page, `data-act="approve"`)
 		require.Equal(t, 1, offers, path)
 	}
 	approve := func(more url.Values, items ...string) string {
 		form := url.Values{"csrf": {csrf}, "action": {"approve"}, "item": items}
 		maps.Copy(form, more)
-		return s.form(cookie, form, nil).body
+		return s.form(cookie, form, map[string]string{"Accept": "application/json"}).body
 	}
 	require.Contains(t, approve(nil, s.key(0), s.key(1), s.key(2)), "Not all of its arguments were shown")
 	require.Len(t, f.approved, 1)
@@ -293,14 +294,14 @@ func TestInboxOf500(t *testing.T) {
 		return r.body
 	}
 	page := get("/")
-	require.Equal(t, perPage, strings.Count(page, `class="card"`))
-	require.Contains(t, page, "1–50 of 500")
+	require.Equal(t, perPage, strings.Count(page, `class="card group"`), "of 4 calls each")
+	require.Contains(t, page, "1–200 of 500")
 	require.Contains(t, page, `href="/?page=1"`)
-	require.Contains(t, get("/?page=9"), "451–500 of 500")
-	require.Contains(t, get("/?page=99"), "451–500 of 500", "a page that is gone shows the last")
+	require.Contains(t, get("/?page=2"), "401–500 of 500")
+	require.Contains(t, get("/?page=99"), "401–500 of 500", "a page that is gone shows the last")
 	require.Contains(t, get("/?q=customer+499"), "1–1 of 1")
-	require.Contains(t, get("/?q="+secret), "Nothing matches", "what is hidden is not found")
-	require.Contains(t, get("/?method=bank.nope"), "Nothing matches")
+	require.Contains(t, get("/?q="+secret), "None of 500 calls matches", "what is hidden is not found")
+	require.Contains(t, get("/?method=bank.nope"), "None of 500 calls matches")
 }
 
 func TestInboxTellsWhatIsWrong(t *testing.T) {
@@ -334,4 +335,47 @@ func TestExecutionsAreSearched(t *testing.T) {
 	require.Equal(t, 200, in.status)
 	require.Equal(t, codemode.ListOptions{Limit: 30, Status: signals.Paused, Text: "Pay", Brief: true}, s.fake.listed)
 	require.Contains(t, in.body, `value="Pay"`)
+}
+
+// What is decided about one execution is one message, whoever of it no longer waits.
+func TestDecisionsAboutOneExecutionAreOneMessage(t *testing.T) {
+	s := newSite(t, newFake(4), Options{})
+	cookie, csrf := s.enter("")
+	items := []string{s.key(0), s.key(1), s.key(2), "default/exec_0/3/stale"}
+	r := s.form(cookie, url.Values{"csrf": {csrf}, "action": {"approve"}, "item": items},
+		map[string]string{"Accept": "application/json"})
+	var answer decideAnswer
+	require.NoError(t, json.Unmarshal([]byte(r.body), &answer), r.body)
+	require.Equal(t, 1, s.fake.messages)
+	require.Len(t, s.fake.approved, 3)
+	require.False(t, answer.Results[3].Accepted)
+	require.Contains(t, answer.Results[3].Error, "not pending any more")
+}
+
+func TestAReasonAndANoteAreNotOneText(t *testing.T) {
+	s := newSite(t, newFake(1), Options{})
+	const reject = `{"decisions":[{"action":"reject","executionId":"exec_0","seq":0,"reason":"no"%s}]}`
+	r := s.ask("POST", "/api/v1/decide", fmt.Sprintf(reject, `,"note":"x"`), s.program())
+	require.Equal(t, http.StatusBadRequest, r.status, r.body)
+	require.Empty(t, s.fake.rejected)
+	s.ask("POST", "/api/v1/decide", fmt.Sprintf(reject, ""), s.program())
+	require.Equal(t, "no", s.fake.rejected[0].Reason)
+}
+
+func TestWordsOfWhatWasNotDone(t *testing.T) {
+	err := notUndone(signals.RollbackResult{Reverted: []int{1, 2},
+		Failed: []signals.FailedRevert{{Seq: 0, Connector: "bank", Method: "pay", Error: "closed"}}})
+	status, text := statusOf(err)
+	require.Equal(t, http.StatusConflict, status)
+	require.Equal(t, "2 calls were undone, 1 call was not: bank.pay (call 0): closed. "+
+		"Another rollback tries these again.", text)
+	_, text = statusOf(unanswered())
+	require.Contains(t, text, "not known whether this applies")
+	require.NotContains(t, text, "It was sent")
+
+	item := newFake(1).items[0]
+	item.Reason = signals.ReasonUnknown
+	require.Contains(t, (&Console{}).notice(item, time.Now()).Text, "may or may not have taken effect")
+	item.Reason, item.Resolution = "", signals.ByClient
+	require.Contains(t, (&Console{}).notice(item, time.Now()).Text, "waits for its result")
 }

@@ -1,10 +1,13 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +38,7 @@ type decision struct {
 	Continue bool // after a rejection the program goes on
 	By       string
 	Whole    bool // all arguments were to be seen where it was taken
+	missing  int  // people who have to approve after this one
 }
 
 // result tells what became of a decision.
@@ -45,6 +49,8 @@ type result struct {
 	Seq         *int   `json:"seq,omitempty"`
 	Accepted    bool   `json:"accepted"`
 	Error       string `json:"error,omitempty"`
+	// Missing is how many more people have to approve before the call is made.
+	Missing int `json:"missing,omitempty"`
 }
 
 // decideWithin bounds what one decision may take; what it does goes on all the same.
@@ -80,16 +86,23 @@ func (c *Console) decideAll(ctx context.Context, who Identity, list []decision) 
 
 func (c *Console) decideInOrder(ctx context.Context, who Identity, list []decision, results []result, numbers []int) {
 	ended := false
-	for _, n := range numbers {
-		d := list[n]
+	for _, stretch := range stretches(list, numbers) {
+		d := list[stretch[0]]
 		if ended && d.Action == actionReject { // it ended with the rejection before
-			results[n] = d.result(nil)
+			results[stretch[0]] = d.result(nil)
 			c.inbox.drop(d.key)
 			continue
 		}
-		err := c.decide(ctx, who, d)
-		results[n] = d.result(err)
-		ended = ended || err == nil && d.Action == actionReject && !d.Continue
+		var some []decision
+		for _, n := range stretch {
+			list[n].missing = c.missing(list[n])
+			some = append(some, list[n])
+		}
+		errs := c.decide(ctx, who, some)
+		for at, n := range stretch {
+			results[n] = list[n].result(errs[at])
+		}
+		ended = ended || errs[0] == nil && d.Action == actionReject && !d.Continue
 	}
 }
 
@@ -100,6 +113,8 @@ func (d decision) result(err error) result {
 	}
 	if err != nil {
 		_, r.Error = statusOf(err)
+	} else {
+		r.Missing = d.missing
 	}
 	return r
 }
@@ -107,42 +122,75 @@ func (d decision) result(err error) result {
 // ofCall says that the decision is about one call.
 func (d decision) ofCall() bool { return d.Action != actionCancel && d.Action != actionRollback }
 
-// decide does one thing and has the inbox look again.
-func (c *Console) decide(ctx context.Context, who Identity, d decision) error {
-	r, err := c.runtime(d.Runtime)
-	if err != nil {
-		return err
+// decide does what is asked about one execution, in one message where that can be, and has the inbox look again.
+func (c *Console) decide(ctx context.Context, who Identity, some []decision) []error {
+	r, err := c.runtime(some[0].Runtime)
+	if err == nil && signals.CheckExecutionID(some[0].Execution) != nil {
+		err = badRequest("%q is no id of an execution", signals.Cut(some[0].Execution, 100))
 	}
-	if signals.CheckExecutionID(d.Execution) != nil {
-		return badRequest("%q is no id of an execution", signals.Cut(d.Execution, 100))
+	if err != nil {
+		return slices.Repeat([]error{err}, len(some))
 	}
 	ctx, cancel := context.WithTimeout(ctx, decideWithin)
 	defer cancel()
-	err = c.send(ctx, r, who, d)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
-		err = failed(http.StatusAccepted, "It was sent and goes on, but was not done within %v: look at the execution.",
-			decideWithin)
+	var errs []error
+	if len(some) == 1 {
+		errs = []error{c.send(ctx, r, who, some[0])}
+	} else {
+		errs = c.decideTogether(ctx, who, some)
 	}
-	if err == nil && d.ofCall() {
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	for n, d := range some {
+		if late && errs[n] != nil {
+			errs[n] = unanswered()
+		}
+		c.decided(r, who, d, errs[n])
+	}
+	r.Inbox.Changed(some[0].Execution)
+	c.inbox.nudge(r.Name)
+	return errs
+}
+
+// unanswered is what is known of a decision that nobody answered in time: nothing. It may have reached Temporal or not,
+// and a worker may take it up later.
+func unanswered() error {
+	return failed(http.StatusGatewayTimeout, "Temporal or its worker gave no answer within %v, so it is not known "+
+		"whether this applies. Look at the execution before you decide again.", decideWithin)
+}
+
+// decided takes note of a decision.
+func (c *Console) decided(r Runtime, who Identity, d decision, err error) {
+	if err == nil && d.ofCall() && d.missing == 0 {
 		c.inbox.drop(d.key)
 	}
-	r.Inbox.Changed(d.Execution)
-	c.inbox.nudge(r.Name)
-	c.Log.Info("decision", "action", d.Action, "runtime", r.Name, "execution", d.Execution, "seq", d.Seq, "by",
-		who.Name,
-		"asserted", who.Asserted, "refused", err != nil)
-	return err
+	c.Log.Info("decision", "action", d.Action, "runtime", r.Name, "execution", d.Execution, "seq", d.Seq,
+		"by", who.Name, "asserted", who.Asserted, "refused", err != nil)
+}
+
+// missing is how many people still have to approve after an approval, if it is taken.
+func (c *Console) missing(d decision) int {
+	item, known := c.inbox.find(d.key)
+	if d.Action != actionApprove || !known || item.ApprovalsNeeded <= 1 {
+		return 0
+	}
+	approved := len(item.ApprovedBy)
+	if len(d.Args) > 0 { // whoever approved before approved other arguments
+		approved = 0
+	}
+	return max(0, item.ApprovalsNeeded-approved-1)
+}
+
+// names are who says to decide, and who is authenticated.
+func (d decision) names(who Identity) (by, asserted string) {
+	if who.Asserted {
+		asserted = who.Name
+	}
+	return cmp.Or(d.By, who.Name), asserted
 }
 
 // send sends a decision with the name of who is authenticated; by is what they say of themselves.
 func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision) error {
-	by, asserted := d.By, ""
-	if by == "" {
-		by = who.Name
-	}
-	if who.Asserted {
-		asserted = who.Name
-	}
+	by, asserted := d.names(who)
 	switch d.Action {
 	case actionCancel:
 		done, err := r.Client.Cancel(ctx, d.Execution,
@@ -151,7 +199,7 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 	case actionRollback:
 		undone, err := r.Client.Rollback(ctx, d.Execution, signals.Rollback{By: by, AssertedBy: asserted, Note: d.Note})
 		if err == nil {
-			err = undone.Err()
+			err = notUndone(undone)
 		}
 		return refusal(len(undone.Reverted) > 0, "There is nothing to undo.", err)
 	}
@@ -169,6 +217,26 @@ func (c *Console) send(ctx context.Context, r Runtime, who Identity, d decision)
 	}
 	verdict, err := r.Client.Decide(ctx, d.Execution, message)
 	return refusal(verdict.Accepted, verdict.Error, err)
+}
+
+// notUndone says which calls a rollback left standing.
+func notUndone(r signals.RollbackResult) error {
+	if len(r.Failed) == 0 {
+		return nil
+	}
+	var list []string
+	for _, f := range r.Failed {
+		list = append(list, fmt.Sprintf("%s.%s (call %d): %s", f.Connector, f.Method, f.Seq, f.Error))
+	}
+	return failed(http.StatusConflict, "%s undone, %s not: %s. Another rollback tries these again.",
+		wereOrWas(len(r.Reverted)), wereOrWas(len(r.Failed)), strings.Join(list, "; "))
+}
+
+func wereOrWas(calls int) string {
+	if calls == 1 {
+		return "1 call was"
+	}
+	return fmt.Sprintf("%d calls were", calls)
 }
 
 // message words a decision about a call. Approvals carry the digest of what was shown; for the others it is compared

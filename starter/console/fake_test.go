@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type fake struct {
 	others    []signals.Message
 	err       error
 	listed    codemode.ListOptions
+	messages  int // that decided something, or tried to
 }
 
 func newFake(calls int) *fake {
@@ -82,21 +84,46 @@ func (f *fake) take(id string, seq int) bool {
 func (f *fake) Decide(_ context.Context, id string, m signals.Message) (signals.Verdict, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	seq := 0
-	switch m := m.(type) {
-	case signals.Approve:
-		f.approved, seq = append(f.approved, m), m.Seqs[0]
-	case signals.Reject:
-		f.rejected, seq = append(f.rejected, m), *m.Seq
-	case signals.Retry:
-		f.others, seq = append(f.others, m), m.Seq
-	case signals.Resolve:
-		f.others, seq = append(f.others, m), m.Seq
+	f.messages++
+	for _, one := range m.Each() { // all of them apply, or none
+		if !f.waits(id, seqOf(one)) {
+			return signals.Verdict{Error: signals.NotPaused(id, signals.Completed)}, nil
+		}
 	}
-	if !f.take(id, seq) {
-		return signals.Verdict{Error: signals.NotPaused(id, signals.Completed)}, nil
+	for _, one := range m.Each() {
+		f.note(one)
+		f.take(id, seqOf(one))
 	}
 	return signals.Verdict{Accepted: true}, nil
+}
+
+func seqOf(m signals.Message) int {
+	switch m := m.(type) {
+	case signals.Approve:
+		return m.Seqs[0]
+	case signals.Reject:
+		return *m.Seq
+	case signals.Retry:
+		return m.Seq
+	case signals.Resolve:
+		return m.Seq
+	}
+	return -1
+}
+
+func (f *fake) note(m signals.Message) {
+	switch m := m.(type) {
+	case signals.Approve:
+		f.approved = append(f.approved, m)
+	case signals.Reject:
+		f.rejected = append(f.rejected, m)
+	default:
+		f.others = append(f.others, m)
+	}
+}
+
+func (f *fake) waits(id string, seq int) bool {
+	return slices.ContainsFunc(f.items, func(i codemode.InboxItem) bool { return i.ExecutionID == id && i.Seq == seq })
 }
 
 func (f *fake) Rollback(_ context.Context, _ string, r signals.Rollback) (signals.RollbackResult, error) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/temporal-codemode/codemode"
@@ -65,6 +66,7 @@ func (c *Console) callView(v *visit, r Runtime, item codemode.InboxItem) callPag
 		c.Log.Warn("no schema for a form", "method", item.Connector+"."+item.PendingAction.Method, "error", err)
 	}
 	view.Method = method
+	view.Mine = slices.Contains(item.ApprovedBy, v.who.Name)
 	view.Form = newForm(schemaOf(method), item.Current())
 	return view
 }

@@ -15,8 +15,9 @@ type executionView struct {
 	*signals.Record
 	Lines    []codeLine
 	Events   []event
-	Calls    []callView
-	Pending  []card
+	Pending  []group
+	Length   int64  // of the history, before it was read
+	Stale    string // why what waits may be out of date
 	Console  value
 	Temporal string
 	Open     bool
@@ -32,23 +33,27 @@ type codeLine struct {
 	Failed bool // the program's error came from here
 }
 
-// callView is a call in the list of calls.
-type callView struct {
-	signals.Call
-	ExecutionID, Runtime string
-}
-
 // event is something in the timeline: a pass, or what happened between two.
 type event struct {
 	Pass    *codemode.Pass
 	Made    []signals.Call
 	Issued  []signals.Call
-	Decided []signals.Call
+	Decided []decidedCall
 	Settled []signals.Call
+}
+
+// decidedCall is a decision with the call that it was about.
+type decidedCall struct {
+	signals.Decision
+	Call signals.Call
 }
 
 func (c *Console) executionPage(v *visit) error {
 	r, id, err := c.executionOf(v)
+	if err != nil {
+		return err
+	}
+	length, err := r.Client.HistoryLength(v.context(), id)
 	if err != nil {
 		return err
 	}
@@ -61,9 +66,10 @@ func (c *Console) executionPage(v *visit) error {
 		return err
 	}
 	view := newExecutionView(record, passes)
+	view.Length = length
 	view.Temporal = c.temporalLink(r.Name, id)
-	if record.Status == signals.Paused {
-		view.Pending = c.pendingCards(v, r, record)
+	if record.Status == signals.Paused || !record.Status.Terminal() && anyPending(record.Log) {
+		c.fillPending(v, r, &view)
 	}
 	title := cmp.Or(record.Purpose, firstLine(record.Code), id)
 	if v.r.URL.Query().Get("part") != "" {
@@ -72,25 +78,25 @@ func (c *Console) executionPage(v *visit) error {
 	return c.show(v, http.StatusOK, "execution", signals.Cut(title, 80), view)
 }
 
-// pendingCards are the calls that wait, as the worker tells them; without one, as the record does.
-func (c *Console) pendingCards(v *visit, r Runtime, record *signals.Record) []card {
-	actions, err := r.Client.Pending(v.context(), record.ID)
+// fillPending adds the calls that wait, as the worker tells them; without one, as lists do, and says so.
+func (c *Console) fillPending(v *visit, r Runtime, view *executionView) {
+	var items []codemode.InboxItem
+	actions, err := r.Client.Pending(v.context(), view.ID)
+	for _, a := range actions {
+		items = append(items, codemode.InboxItem{PendingAction: a, Runtime: r.Name, Purpose: view.Purpose})
+	}
 	if err != nil {
-		for _, call := range record.Log {
-			if call.State == signals.Pending {
-				actions = append(actions, signals.PendingAction{
-					ExecutionID: record.ID, Seq: call.Seq, Connector: call.Connector, Method: call.Method,
-					Args:       call.Args,
-					ArgsDigest: call.ArgsDigest, Class: call.Class, Position: call.Position,
-				})
+		_, view.Stale = statusOf(err)
+		for _, i := range c.inbox.snapshot([]string{r.Name}).Items {
+			if i.ExecutionID == view.ID {
+				items = append(items, i)
 			}
 		}
 	}
-	var cards []card
-	for _, a := range actions {
-		cards = append(cards, newCard(codemode.InboxItem{PendingAction: a, Runtime: r.Name, Purpose: record.Purpose}))
+	view.Pending = groupsOf(v.who, items)
+	for n := range view.Pending {
+		view.Pending[n].layOut()
 	}
-	return cards
 }
 
 func newExecutionView(record *signals.Record, passes []codemode.Pass) executionView {
@@ -99,7 +105,6 @@ func newExecutionView(record *signals.Record, passes []codemode.Pass) executionV
 	byLine, bySeq := map[int][]signals.Call{}, map[int]signals.Call{}
 	for _, call := range record.Log {
 		bySeq[call.Seq] = call
-		view.Calls = append(view.Calls, callView{call, record.ID, record.Runtime})
 		if call.Position != nil {
 			byLine[call.Position.Line] = append(byLine[call.Position.Line], call)
 		}
@@ -115,6 +120,7 @@ func newExecutionView(record *signals.Record, passes []codemode.Pass) executionV
 
 // events tells the story: what happened between passes, then the pass.
 func events(passes []codemode.Pass, calls map[int]signals.Call) []event {
+	told := map[int]int{} // decisions about each call that were told
 	find := func(seqs []int) []signals.Call {
 		var list []signals.Call
 		for _, seq := range seqs {
@@ -126,13 +132,47 @@ func events(passes []codemode.Pass, calls map[int]signals.Call) []event {
 	}
 	var list []event
 	for _, p := range passes {
-		if between := (event{Decided: find(p.Decided), Settled: find(p.Settled)}); len(between.Decided)+
-			len(between.Settled) > 0 {
+		between := event{Decided: decisionsOf(find(p.Decided), told), Settled: find(p.Settled)}
+		if len(between.Decided)+len(between.Settled) > 0 {
 			list = append(list, between)
 		}
 		list = append(list, event{Pass: &p, Made: find(p.Made), Issued: find(p.Issued)})
 	}
 	return list
+}
+
+// decisionsOf finds the decisions in the order in which passes were told of them. A call stands there once for each.
+func decisionsOf(calls []signals.Call, told map[int]int) []decidedCall {
+	var list []decidedCall
+	for _, call := range calls {
+		n := told[call.Seq]
+		told[call.Seq]++
+		d := signals.Decision{By: call.DecidedBy, AssertedBy: call.AssertedBy, At: call.DecidedAt, Note: call.Note}
+		if n < len(call.Decisions) {
+			d = call.Decisions[n]
+		}
+		d.Kind = cmp.Or(d.Kind, "decided about")
+		list = append(list, decidedCall{d, call})
+	}
+	return list
+}
+
+func anyPending(calls []signals.Call) bool {
+	return slices.ContainsFunc(calls, func(c signals.Call) bool { return c.State == signals.Pending })
+}
+
+// settledAs says how a call got its result between two passes.
+func settledAs(c signals.Call) string {
+	given := slices.ContainsFunc(c.Decisions, func(d signals.Decision) bool {
+		return d.Kind == signals.SignalResolve && !d.Void
+	})
+	switch {
+	case given:
+		return "a person gave the result of"
+	case c.Ended == signals.CallRejected || c.ErrorName == signals.RejectedError:
+		return "the program is told of"
+	}
+	return "the workflow made"
 }
 
 // passEnds says why passes end.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +14,8 @@ import (
 
 // inboxView is what the inbox shows: one page of what waits and matches.
 type inboxView struct {
-	Cards                         []card
+	Groups                        []group
+	Calls                         int // on this page
 	Known                         bool
 	Problems                      []problem
 	Total, Matching, First, Last  int
@@ -30,8 +30,11 @@ type card struct {
 	codemode.InboxItem
 	Key  string
 	Args []argument
-	More int // arguments that are not shown
-	Size int // of the arguments, where they are too large to be listed
+	More int  // arguments that are not shown
+	Size int  // of the arguments, where they are too large to be listed
+	Mine bool // whoever looks has approved it already: somebody else has to
+	// Asking says that the call stands in a question, where it is shown whole and not chosen.
+	Asking bool
 }
 
 // filter narrows the inbox.
@@ -40,7 +43,7 @@ type filter struct {
 	Page                             int
 }
 
-// perPage is how many cards a page holds, and cardArguments how many arguments a card.
+// perPage is how many groups a page holds, and cardArguments how many arguments a card.
 const (
 	perPage       = 50
 	cardArguments = 12
@@ -77,15 +80,15 @@ func (f filter) link(page int) string {
 }
 
 func (c *Console) inboxPage(v *visit) error {
-	return c.show(v, http.StatusOK, "inbox", "Inbox", c.inboxView(filterOf(v.r.URL.Query())))
+	return c.show(v, http.StatusOK, "inbox", "Inbox", c.inboxView(v.who, filterOf(v.r.URL.Query())))
 }
 
 // inboxList is the part of the inbox that scripts fetch after a change.
 func (c *Console) inboxList(v *visit) error {
-	return c.render(v, http.StatusOK, "inbox", "list", "Inbox", c.inboxView(filterOf(v.r.URL.Query())))
+	return c.render(v, http.StatusOK, "inbox", "list", "Inbox", c.inboxView(v.who, filterOf(v.r.URL.Query())))
 }
 
-func (c *Console) inboxView(f filter) inboxView {
+func (c *Console) inboxView(who Identity, f filter) inboxView {
 	now := c.inbox.snapshot(c.names())
 	view := inboxView{Known: now.Known, Problems: now.Problems, Total: len(now.Items), Filter: f, Version: now.Version,
 		Runtimes: c.names()}
@@ -104,17 +107,24 @@ func (c *Console) inboxView(f filter) inboxView {
 			cmp.Compare(a.Seq, b.Seq))
 	})
 	view.Matching = len(matching)
-	start := min(f.Page*perPage, max(0, (len(matching)-1)/perPage*perPage))
-	few := matching[start:min(len(matching), start+perPage)]
-	view.First, view.Last = start+1, start+len(few)
+	groups := groupsOf(who, matching)
+	start := min(f.Page*perPage, max(0, (len(groups)-1)/perPage*perPage))
+	view.Groups = groups[start:min(len(groups), start+perPage)]
+	for n, g := range groups {
+		if n < start {
+			view.First += len(g.Cards)
+		} else if n < start+len(view.Groups) {
+			view.Calls += len(g.Cards)
+			view.Groups[n-start].layOut()
+		}
+	}
+	view.Last = view.First + view.Calls
+	view.First++
 	if start > 0 {
 		view.Previous = f.link(start/perPage - 1)
 	}
-	if view.Last < len(matching) {
+	if start+len(view.Groups) < len(groups) {
 		view.Next = f.link(start/perPage + 1)
-	}
-	for _, i := range few {
-		view.Cards = append(view.Cards, newCard(i))
 	}
 	return view
 }
@@ -134,9 +144,6 @@ func (c card) Asks() string {
 func (c card) Partial() bool {
 	return c.Size > 0 || c.More > 0 || c.Omitted || slices.ContainsFunc(c.Args, func(a argument) bool { return a.Cut })
 }
-
-// Print changes with what the card shows.
-func (c card) Print() string { return fmt.Sprint(c.Refused, c.Reason, c.ApprovedBy) }
 
 // maxCard is the size of arguments up to which a card lists them.
 const maxCard = 64 * 1024

@@ -25,14 +25,22 @@ type page struct {
 	In        bool // somebody has come in
 	Open      bool // nobody is authenticated here
 	CanDecide bool
-	Here      string // the first part of the address
+	Here      string    // the first part of the address
+	Told      []telling // what came of the decisions before
 	Data      any
+}
+
+// Reading is the page for parts in which nothing is chosen.
+func (p page) Reading() page {
+	p.CanDecide = false
+	return p
 }
 
 var functions = template.FuncMap{
 	"asset": asset, "at": at, "show": show, "showText": showText, "arguments": arguments, "visible": signals.Visible,
 	"mask": func(raw json.RawMessage) json.RawMessage { return signals.Mask(raw) },
-	"link": executionLink, "plural": plural,
+	"link": executionLink, "plural": plural, "stateOf": stateOf, "settledAs": settledAs, "did": did,
+	"in": func(p page, data any) page { p.Data = data; return p }, "sub": func(a, b int) int { return a - b },
 	"short": func(n int, text string) string { return signals.Visible(signals.Cut(text, n)) },
 	"deref": func(n *int) int { return *n }, "list": func(n ...int) []int { return n }, "first": firstLine,
 	"passEnd": passEnd,
@@ -44,10 +52,10 @@ var functions = template.FuncMap{
 // templates are the pages by name, each with the layout.
 var templates = func() map[string]*template.Template {
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"inbox", "execution", "executions", "call", "review", "results", "snippets",
+	for _, name := range []string{"inbox", "execution", "executions", "call", "review", "ask", "told", "snippets",
 		"snippet", "login", "error"} {
 		pages[name] = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html",
-			"templates/parts.html", "templates/"+name+".html"))
+			"templates/parts.html", "templates/groups.html", "templates/"+name+".html"))
 	}
 	return pages
 }()
@@ -77,6 +85,9 @@ func (c *Console) render(v *visit, status int, name, part, title string, data an
 		Here: strings.SplitN(strings.TrimPrefix(v.r.URL.Path, "/"), "/", 2)[0]}
 	if v.session != nil {
 		p.CSRF, p.In = v.session.csrf, true
+		if part == "layout" {
+			p.Told = tellings(c.sessions.told(v.session))
+		}
 	}
 	var b bytes.Buffer
 	if err := templates[name].ExecuteTemplate(&b, part, p); err != nil {
@@ -133,16 +144,17 @@ func (c *Console) decideForm(v *visit) error {
 		return badRequest("arguments can be edited for one call at a time")
 	}
 	results := c.decideAll(v.context(), v.who, list)
-	if wantsJSON(v.r) {
+	switch {
+	case wantsJSON(v.r):
 		writeJSON(v, http.StatusOK, decideAnswer{results})
 		return nil
+	case v.r.Header.Get("X-Requested-With") != "":
+		return c.render(v, http.StatusOK, "told", "told", "Decided", tellings(results))
 	}
-	return c.show(v, http.StatusOK, "results", "Decided", resultsView{results, nextPage(v.r.PostForm.Get("next"))})
-}
-
-type resultsView struct {
-	Results []result
-	Next    string
+	// A page of its own would decide again when it is reloaded.
+	c.sessions.tell(v.session, results)
+	http.Redirect(v.w, v.r, nextPage(v.r.PostForm.Get("next")), http.StatusSeeOther)
+	return nil
 }
 
 // temporalLink leads to a workflow in the Temporal Web UI.

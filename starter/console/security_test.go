@@ -173,7 +173,7 @@ func TestForgedRequestsAreRefused(t *testing.T) {
 			s.ask("POST", "/api/v1/decide", api, map[string]string{"Content-Type": "text/plain"}).status,
 			"what a form of another site could send")
 		require.Empty(t, s.fake.approved)
-		require.Equal(t, http.StatusOK,
+		require.Equal(t, http.StatusSeeOther,
 			s.form(cookie, good, map[string]string{"Origin": s.server.URL, "Sec-Fetch-Site": "same-origin"}).status)
 		require.Len(t, s.fake.approved, 1)
 	}

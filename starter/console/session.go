@@ -13,6 +13,7 @@ type session struct {
 	who     Identity
 	csrf    string // every form and script request that changes something carries it
 	expires time.Time
+	results []result // of the last decisions, until a page has told of them
 }
 
 // sessions are kept in memory: a restart asks people to come in again.
@@ -85,6 +86,22 @@ func (s *sessions) end(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.byID, s.sessionID(r))
+}
+
+// tell keeps what came of decisions for the next page.
+func (s *sessions) tell(to *session, results []result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to.results = results
+}
+
+// told gives what the next page tells, once.
+func (s *sessions) told(to *session) []result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	results := to.results
+	to.results = nil
+	return results
 }
 
 // crossSite reports whether a request of a session lacks the session's token, which pages of other sites cannot know

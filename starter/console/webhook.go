@@ -128,7 +128,7 @@ func (w *Webhook) deliver(ctx context.Context, c *Console, item codemode.InboxIt
 
 func (c *Console) notice(item codemode.InboxItem, now time.Time) notice {
 	n := notice{Type: "pending", Timestamp: now.UTC().Format(time.RFC3339), Data: publicItem(item)}
-	n.Text = signals.Visible(fmt.Sprintf("%s.%s waits for approval: %s", item.Connector, item.Method,
+	n.Text = signals.Visible(fmt.Sprintf("%s.%s %s: %s", item.Connector, item.Method, waitsFor[newCard(item).Asks()],
 		signals.Summary(item.Current(), 300)))
 	if !item.Caller.IsZero() {
 		n.Text += ", " + signals.Visible(item.Caller.String())
@@ -138,6 +138,12 @@ func (c *Console) notice(item codemode.InboxItem, now time.Time) notice {
 		n.Text += "\n" + n.URL
 	}
 	return n
+}
+
+// waitsFor says what a call asks of people.
+var waitsFor = map[string]string{
+	"approval": "waits for approval", "result": "waits for its result from a person",
+	"unknown": "may or may not have taken effect, and waits for a decision",
 }
 
 func (w *Webhook) send(ctx context.Context, n notice, k key) error {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,12 +110,23 @@ type desk struct {
 	client  *codemode.Client
 	site    *httptest.Server
 	lab     *lab
+	worker  interface{ Stop() }
 }
 
 // lab is a connector that remembers its effects.
 type lab struct {
 	mu      sync.Mutex
 	effects []string
+	held    chan struct{} // until it is closed, bank.hold does not return
+}
+
+// until waits for an effect.
+func (l *lab) until(effect string) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if slices.ContainsFunc(l.list(), func(line string) bool { return strings.HasPrefix(line, effect) }) {
+			return
+		}
+	}
 }
 
 func (l *lab) record(line string) {
@@ -175,28 +187,47 @@ func (l *lab) connector() connectors.Connector {
 			return "wired", nil
 		},
 	}
+	hold := post
+	hold.Name, hold.Execute = "hold", func(c connectors.Context, args json.RawMessage) (any, error) {
+		l.record("hold " + string(args))
+		select {
+		case <-l.held:
+		case <-c.Done():
+		}
+		return nil, nil
+	}
 	ask := connectors.Method{Name: "ask", Description: "Ask a person.",
 		Policy: connectors.Policy{ResolvedByClient: true}}
 	vault := post
 	vault.Name, vault.Approvals = "vault", 2
-	return connectors.New("bank", "A bank.", pay, post, read, wire, ask, vault)
+	return connectors.New("bank", "A bank.", pay, post, read, wire, hold, ask, vault)
 }
 
 // open makes a desk. Options other than the runtime may be given.
 func open(t *testing.T, o console.Options) *desk {
 	t.Helper()
-	d := &desk{t: t, lab: &lab{}, runtime: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
+	d := &desk{t: t, lab: &lab{held: make(chan struct{})},
+		runtime: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
 	w, err := codemodeworker.New(context.Background(), shared.client, codemodeworker.Options{
 		Runtime: d.runtime, Connectors: []connectors.Connector{d.lab.connector()}, Executor: &engine.InProcess{},
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())
-	t.Cleanup(w.Stop)
+	d.worker = &stopOnce{stop: w.Stop}
+	t.Cleanup(d.worker.Stop)
 	d.client, err = codemode.NewClient(shared.client, codemode.ClientOptions{Runtime: d.runtime})
 	require.NoError(t, err)
 	d.serve(o)
 	return d
 }
+
+// stopOnce stops a worker, which can be done once.
+type stopOnce struct {
+	once sync.Once
+	stop func()
+}
+
+func (s *stopOnce) Stop() { s.once.Do(s.stop) }
 
 func (d *desk) serve(o console.Options) {
 	o.Runtimes, o.User = []console.Runtime{console.Serve(d.client)}, cmp.Or(o.User, "ada")
@@ -391,6 +422,14 @@ func (p *tab) keys(text string) {
 		_, err = chromedp.Call(p.ctx, input.DispatchKeyEvent, press)
 		require.NoError(p.d.t, err)
 	}
+}
+
+// mouse presses or releases the mouse at a place.
+func (p *tab) mouse(kind input.DispatchMouseEventType, at map[string]float64) {
+	p.d.t.Helper()
+	_, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at["x"],
+		Y: at["y"], Button: input.MouseButtonLeft, ClickCount: 1})
+	require.NoError(p.d.t, err)
 }
 
 // cookie is what the address with the key leaves.

@@ -50,142 +50,216 @@ async function part(url) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-const refreshInbox = coalesce(async () => {
-  const fresh = await part("/inbox" + location.search);
-  if (fresh) placeInbox(fresh);
-});
+const held = () => holding ? new Promise((go) => { afterHold.push(go); }) : null;
+let holding = false;
+const afterHold = [];
+addEventListener("pointerdown", () => { holding = true; }, true);
+for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, () => setTimeout(() => { holding = false; afterHold.splice(0).forEach((go) => go()); }, 0), true);
 
-// placeInbox takes over what is new. Cards that are there already stay as they are, with what is selected and unfolded.
-function placeInbox(fresh) {
-  const list = $("#list"), old = $("#cards"), before = $$(".card", old);
-  const at = before.findIndex((card) => card.contains(document.activeElement));
-  const known = new Map(before.map((card) => [card.dataset.key, card]));
-  const cards = $$("#cards > .card", fresh).map((card) => {
+// keepCards puts cards that are there already in the place of those that are the same: they stay as they are, with what
+// is selected, sorted and unfolded, and a button under the pointer stays that button.
+function keepCards(fresh) {
+  const known = new Map(cardsNow().map((card) => [card.dataset.key, card]));
+  for (const card of $$("#cards > .card", fresh)) {
     const mine = known.get(card.dataset.key);
-    return mine && mine.dataset.print === card.dataset.print && !mine.classList.contains("sent") ? mine : card;
-  });
-  const hadFocus = at >= 0 ? document.activeElement : null;
-  $("#cards", fresh).replaceChildren(...cards);
-  list.replaceChildren(...fresh.body.childNodes);
-  if (hadFocus) {
-    const target = hadFocus.isConnected ? hadFocus : cards[Math.min(at, cards.length - 1)] ?? $("#main");
-    target.focus({ preventScroll: hadFocus.isConnected });
+    if (mine && mine.dataset.print === card.dataset.print && !mine.classList.contains("sent")) card.replaceWith(mine);
+    else if (mine) choose(card, $$("input[name=item]:checked", mine).map((box) => box.value));
   }
-  const added = cards.filter((card) => !known.has(card.dataset.key)).length;
-  if (added && known.size) say(added === 1 ? "1 new call waits" : `${added} new calls wait`);
+}
+
+function choose(card, keys) {
+  for (const box of $$("input[name=item]", card)) box.checked = keys.includes(box.value);
+}
+
+// replace shows what is new in a part of the page. Who had the focus keeps it, or has what stands in its place.
+function replace(root, fresh) {
+  const focus = root.contains(document.activeElement) ? document.activeElement : null;
+  const at = cardsNow().findIndex((card) => card.contains(focus)), id = focus?.closest("[id]")?.id;
+  const open = $$("details[open][id]", root).map((details) => details.id);
+  keepCards(fresh);
+  root.replaceChildren(...fresh.body.childNodes);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (focus) {
+    const cards = cardsNow(), same = id && document.getElementById(id);
+    const target = focus.isConnected ? focus : at >= 0 ? cards[Math.min(at, cards.length - 1)] : same?.querySelector("summary") ?? same;
+    (target ?? $("#main")).focus({ preventScroll: focus.isConnected || at < 0 });
+  }
   tellSelection();
   tellTimes();
 }
 
+let newest = 0; // when the newest call began to wait that was seen
+const seen = () => Math.max(newest, ...cardsNow().map((card) => Number(card.dataset.newest)));
+
+const refreshInbox = coalesce(async () => {
+  const fresh = await part("/inbox" + location.search);
+  if (!fresh) return;
+  await held();
+  const before = seen(), any = cardsNow().length > 0;
+  replace($("#list"), fresh);
+  const added = cardsNow().filter((card) => Number(card.dataset.newest) > before).length;
+  newest = seen();
+  if (added && any) say(added === 1 ? "Something new waits" : `${added} new cards wait`);
+});
+
 const refreshRecord = coalesce(async () => {
-  const record = $("#record");
-  if (record.contains(document.activeElement) && document.activeElement.matches("input, textarea")) { stale = true; return; }
   const fresh = await part(location.pathname + "?part=1");
   if (!fresh) return;
-  const open = $$("details[open][id]", record).map((details) => details.id);
-  const focused = document.activeElement?.closest?.("[id]")?.id;
-  record.replaceChildren(...fresh.body.childNodes);
-  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (focused) (document.getElementById(focused)?.querySelector("summary") ?? document.getElementById(focused))?.focus?.({ preventScroll: true });
-  tellTimes();
+  await held();
+  replace($("#record"), fresh);
 });
-let stale = false;
-document.addEventListener("focusout", () => { if (stale) { stale = false; setTimeout(refreshRecord, 0); } });
 
+// One stream serves all pages of a browser.
 function listen() {
-  const live = $("[data-live]");
-  const inbox = new EventSource("/events");
-  let version = Number($("#sum")?.dataset.version ?? -1);
-  inbox.addEventListener("inbox", (event) => {
-    const now = JSON.parse(event.data), count = $("#count");
-    count.textContent = now.pending;
-    count.hidden = !now.pending;
-    document.title = document.title.replace(/^(\(\d+\) )?/, now.pending ? `(${now.pending}) ` : "");
-    if ($("#list") && now.version !== version) { version = now.version; refreshInbox(); }
-  });
-  if (!live || live.id !== "record") return;
-  let first = true;
-  new EventSource(live.dataset.live).addEventListener("execution", () => { if (!first) refreshRecord(); first = false; });
+  const execution = $("#record")?.dataset.live ?? "", hello = { execution };
+  let version = Number($("#sum")?.dataset.version ?? -1), events = Number($("#record")?.dataset.events);
+  const hear = (news) => {
+    if (news.kind === "execution" && news.execution === execution) {
+      if (news.events !== events) refreshRecord();
+      events = news.events;
+    }
+    if (news.kind !== "inbox") return;
+    const count = $("#count");
+    count.textContent = news.pending;
+    count.hidden = !news.pending;
+    document.title = document.title.replace(/^(\(\d+\) )?/, news.pending ? `(${news.pending}) ` : "");
+    if ($("#list") && news.version !== version) { version = news.version; refreshInbox(); }
+  };
+  let send;
+  const address = document.querySelector("meta[name=stream]").content;
+  if (globalThis.SharedWorker) {
+    const { port } = new SharedWorker(address);
+    port.onmessage = (event) => hear(event.data);
+    send = (message) => port.postMessage(message);
+  } else {
+    const port = { postMessage: hear };
+    const loaded = new Promise((done) => { const script = Object.assign(document.createElement("script"), { src: address, onload: done }); document.head.append(script); });
+    send = (message) => loaded.then(() => globalThis.codemodeStream.follow(port, message));
+    // Each page has a stream of its own then: one that nobody looks at gives its place.
+    document.addEventListener("visibilitychange", () => send(document.hidden ? { leave: true } : hello));
+  }
+  send(hello);
+  addEventListener("pagehide", () => send({ leave: true }));
+  addEventListener("pageshow", (event) => { if (event.persisted) send(hello); });
 }
 
 // Deciding.
 
 const cardsNow = () => $$("#cards > .card");
-const chosen = () => $$("#cards input[name=item]:checked").map((box) => box.closest(".card"));
+const boxesOf = (root) => $$("input[name=item]", root);
+const chosen = () => $$("#cards input[name=item]:checked");
 const current = () => document.activeElement?.closest?.("#cards > .card");
 
 function tellSelection() {
-  const text = $("#selected");
-  if (!text) return;
   const n = chosen().length;
-  text.textContent = n ? `${n} selected` : "Nothing is selected";
-  for (const button of $$("#tray button")) button.disabled = !n;
-  $("#tray").classList.toggle("none", !n);
+  if ($("#selected")) $("#selected").textContent = n ? `${n} selected` : "Nothing is selected";
+  for (const button of $$("[data-of=chosen]")) button.disabled = !n;
+  $("#tray")?.classList.toggle("none", !n);
+  for (const group of $$(".group")) tellGroup(group);
 }
 
-const words = { approve: ["Approve", "approved"], reject: ["Reject", "rejected"], retry: ["Make again", "made again"] };
-
-// ask shows what is about to be done. It resolves to null when that is called off.
-function ask(action, cards) {
-  const dialog = $("#ask"), yes = $("#ask-yes"), word = words[action][0];
-  $("#ask-title").textContent = cards.length === 1 ? `${word} ${cards[0].dataset.name}?` : `${word} ${cards.length} calls?`;
-  $("#ask-list").replaceChildren(...cards.map((card) => {
-    const item = document.createElement("li");
-    const args = $$(".args dt", card).map((dt) => `${dt.textContent}: ${dt.nextElementSibling.innerText.slice(0, 120)}`);
-    item.textContent = `${card.dataset.name} ${args.slice(0, 4).join(", ")}`;
-    return item;
-  }));
-  $("#ask-label").textContent = action === "reject" ? "Reason (for the record and the program)" : "Note (for the record)";
-  $("#ask-continue").hidden = action !== "reject";
-  $("#ask-always").hidden = action !== "approve";
-  $("#ask-all").checked = false;
-  $("#ask-go-on").checked = false;
-  $("#ask-note").value = $("#note")?.value ?? "";
-  yes.textContent = cards.length === 1 ? word : `${word} ${cards.length} calls`;
-  yes.className = action === "reject" ? "no" : "yes";
-  dialog.returnValue = "";
-  dialog.showModal();
-  (action === "reject" ? $("#ask-note") : yes).focus();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes" ? { note: $("#ask-note").value, goOn: $("#ask-go-on").checked, always: $("#ask-all").checked } : null), { once: true });
-  });
-}
-
-async function decide(action, cards, { note, goOn, always }) {
-  const body = new URLSearchParams({ csrf, action, note });
-  if (goOn) body.set("continue", "1");
-  if (always) body.set("always", "1");
-  for (const card of cards) { body.append("item", card.dataset.key); card.classList.add("sent"); }
-  let results;
-  try {
-    const answer = await fetch("/decide", { method: "POST", body, headers: { Accept: "application/json", "X-Requested-With": "console" } });
-    if (!answer.ok) throw new Error(answer.status === 401 ? "your session has ended: reload the page" : `the console answered ${answer.status}`);
-    results = (await answer.json()).results;
-  } catch (error) {
-    say(`Nothing is known to be done: ${error.message}`);
-    cards.forEach((card) => card.classList.remove("sent"));
-    return;
+// The buttons of a table say what they are about: the rows that are selected, or what they were made for.
+function tellGroup(group) {
+  const boxes = boxesOf(group), n = boxes.filter((box) => box.checked).length, all = $(".pick-all", group);
+  if (all) { all.checked = n === boxes.length; all.indeterminate = n > 0 && n < boxes.length; }
+  for (const button of $$("[data-of=group], [data-of=rest]", group)) {
+    button.dataset.text ??= button.textContent;
+    button.dataset.label ??= button.getAttribute("aria-label");
+    const word = button.dataset.act === "reject" ? "Reject" : "Approve";
+    button.textContent = n ? `${word} ${n} selected` : button.dataset.text;
+    button.setAttribute("aria-label", n ? `${word} ${n} selected: ${button.dataset.label.split(": ")[1]}` : button.dataset.label);
+    button.hidden = n > 0 && button.dataset.of === "group" && Boolean($("[data-of=rest]", group)) && button.dataset.act === "approve";
   }
-  const done = results.filter((result) => result.accepted).length, word = words[action][1];
-  if (done) say(done === 1 ? `1 call ${word}` : `${done} calls ${word}`);
-  for (const result of results.filter((result) => !result.accepted).slice(0, 3)) say(`Not ${word}: ${result.error}`);
-  if ($("#note")) $("#note").value = "";
-  cards.forEach((card) => { const box = $("input[name=item]", card); if (box) box.checked = false; });
-  await refreshInbox();
 }
 
-async function confirmed(action, cards) {
-  if (!decides || !cards.length) return;
-  const fit = cards.filter((card) => action === "reject" || card.dataset.asks === (action === "approve" ? "approval" : "unknown"));
-  if (fit.length < cards.length) say(`${cards.length - fit.length} of these cannot be decided that way: open them`);
-  cards = fit;
-  if (!cards.length) return;
-  const from = cardsNow().indexOf(cards[0]);
-  const answer = await ask(action, cards);
-  if (!answer) { cards[0].focus(); return; }
-  const next = cardsNow().filter((card) => !cards.includes(card))[Math.max(0, Math.min(from, cardsNow().length - cards.length - 1))];
-  next?.focus();
-  await decide(action, cards, answer);
+// about lists what a button asks about.
+function about(button) {
+  const group = button.closest(".group");
+  if (button.value.includes(" ")) return [button.value.split(" ")[1]];
+  if (!group || button.dataset.of === "chosen") return chosen().map((box) => box.value);
+  const boxes = boxesOf(group), some = boxes.filter((box) => box.checked);
+  if (some.length) return some.map((box) => box.value);
+  return boxes.filter((box) => button.dataset.of !== "rest" || !box.closest("tr.odd")).map((box) => box.value);
+}
+
+// ask shows what is about to be done: the page that /ask makes, as a dialog.
+async function ask(action, items, back) {
+  if (!decides || !items.length) return;
+  const body = new URLSearchParams({ csrf, ask: action, next: location.pathname });
+  for (const item of items) body.append("item", item);
+  let question;
+  try {
+    const answer = await fetch("/ask", { method: "POST", body, headers: { "X-Requested-With": "console" } });
+    if (answer.status === 401) return ended();
+    question = await answer.text();
+    if (!answer.ok) { say(new DOMParser().parseFromString(question, "text/html").querySelector(".problem")?.innerText ?? `The console answered ${answer.status}`); return; }
+  } catch { say("The console does not answer: nothing was decided."); return; }
+  const dialog = $("#ask");
+  dialog.innerHTML = "";
+  dialog.append(...new DOMParser().parseFromString(question, "text/html").body.childNodes);
+  dialog.showModal();
+  (action === "approve" || action === "retry" ? $("#ask-yes") ?? $("#ask-back") : $("#ask-note") ?? $("#ask-back")).focus();
+  dialog.onclose = () => { if (back?.isConnected) back.focus({ preventScroll: true }); };
+}
+
+function ended() {
+  say("Nothing was decided: your session has ended. Reload the page to sign in.");
+}
+
+// decide sends a form of decisions and shows what came of it. The page stays.
+async function decide(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter)), items = body.getAll("item");
+  const sent = cardsNow().filter((card) => boxesOf(card).some((box) => items.includes(box.value)) || items.includes(card.dataset.key));
+  const next = cardsNow().filter((card) => !sent.includes(card))[Math.max(0, Math.min(cardsNow().indexOf(sent[0]), cardsNow().length - sent.length - 1))];
+  for (const card of sent) card.classList.add("sent");
+  const busy = $("#ask-yes", form) ?? submitter;
+  if (busy) { busy.disabled = true; busy.textContent = "Sending…"; }
+  let text;
+  try {
+    const answer = await fetch("/decide", { method: "POST", body, headers: { "X-Requested-With": "console" } });
+    text = await answer.text();
+    if (answer.status === 401) ended();
+    else if (!answer.ok) say(`Nothing is known to be done: the console answered ${answer.status}.`);
+    if (!answer.ok) text = "";
+  } catch { say("The console did not answer: it is not known what was done."); }
+  $("#ask").close();
+  if (!text) { sent.forEach((card) => card.classList.remove("sent")); return false; }
+  const told = new DOMParser().parseFromString(text, "text/html").body;
+  const good = told.querySelector(".good") !== null;
+  $("#told").prepend(...told.childNodes);
+  while ($("#told").childElementCount > 6) $("#told").lastElementChild.remove();
+  for (const box of sent.flatMap(boxesOf)) if (items.includes(box.value)) box.checked = false;
+  (next ?? $("#main")).focus({ preventScroll: true });
+  followAll();
+  if ($("#list")) await refreshInbox();
+  if ($("#record")) await refreshRecord();
+  return good;
+}
+
+// What was decided goes on: the page tells of it until there is nothing more to tell.
+function followAll() {
+  for (const line of $$(".telling[data-follow]")) {
+    const address = line.dataset.follow;
+    delete line.dataset.follow;
+    follow(line, address, 400);
+  }
+}
+
+async function follow(line, address, pause) {
+  if (!line.isConnected) return;
+  try {
+    const fresh = await part(address);
+    if (fresh) $(".next", line).replaceChildren(...fresh.body.childNodes);
+    if ($("[data-done]", line)) return;
+  } catch { /* asked again */ }
+  setTimeout(() => follow(line, address, Math.min(2 * pause, 10000)), pause);
+}
+
+// act is what a key asks for: about what is selected, or the card at hand.
+function act(action) {
+  const button = current() && $$(`[data-act="${action}"]`, current()).findLast((button) => !button.hidden);
+  if (chosen().length) ask(action, chosen().map((box) => box.value), document.activeElement);
+  else if (button) ask(action, about(button), current());
 }
 
 function move(step) {
@@ -198,10 +272,10 @@ function move(step) {
 const keys = {
   j: () => move(1),
   k: () => move(-1),
-  x: () => { const box = current() && $("input[name=item]", current()); if (box) { box.checked = !box.checked; tellSelection(); } },
+  x: () => { const boxes = boxesOf(document.activeElement?.closest?.("tr") ?? current() ?? document.createElement("i")), all = boxes.every((box) => box.checked); boxes.forEach((box) => { box.checked = !all; }); tellSelection(); },
   "*": () => { const boxes = $$("#cards input[name=item]"), all = boxes.every((box) => box.checked); boxes.forEach((box) => { box.checked = !all; }); tellSelection(); },
-  a: () => confirmed("approve", chosen().length ? chosen() : [current()].filter(Boolean)),
-  r: () => confirmed("reject", chosen().length ? chosen() : [current()].filter(Boolean)),
+  a: () => act("approve"),
+  r: () => act("reject"),
   e: () => $(".edit", current() ?? document.createElement("i"))?.click(),
   o: () => { if (current()) location.href = current().dataset.execution; },
   "/": () => $("#q")?.focus(),
@@ -209,29 +283,57 @@ const keys = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (!$("#list") || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
+  if (!$("#help") || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
   if (event.target.matches("input:not([type=checkbox]), select, textarea")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const act = keys[event.key];
+  const act = keysOn() || event.key === "?" ? keys[event.key] : null;
   if (act) { event.preventDefault(); act(); }
 });
 
+// Who speaks to the computer may not want keys that act by themselves.
+const keysOn = () => localStorage.getItem("keys") !== "off";
+if ($("#keys-on")) $("#keys-on").checked = keysOn();
+
 document.addEventListener("click", (event) => {
-  const act = event.target.closest("[data-act]"), open = event.target.closest("[data-open]");
-  if (act) confirmed(act.dataset.act, [act.closest(".card")]);
+  const open = event.target.closest("[data-open]"), sort = event.target.closest(".sort");
   if (open) document.getElementById(open.dataset.open).showModal();
+  if (sort) sortRows(sort);
+  if (event.target.closest("#ask-back") && $("#ask").open) { event.preventDefault(); $("#ask").close(); }
 });
 
-document.addEventListener("change", (event) => { if (event.target.name === "item") tellSelection(); });
+// sortRows sorts a table by a column, and the other way when that is asked again.
+function sortRows(button) {
+  const head = button.closest("th"), table = head.closest("table");
+  const at = [...head.parentElement.children].indexOf(head), falls = head.getAttribute("aria-sort") === "ascending";
+  const value = (row) => row.children[at].dataset.v ?? "";
+  const compare = button.dataset.number ? (a, b) => Number(value(a)) - Number(value(b)) : (a, b) => value(a).localeCompare(value(b), undefined, { numeric: true });
+  const rows = [...table.tBodies[0].rows].sort((a, b) => falls ? compare(b, a) : compare(a, b));
+  for (const other of $$("th[aria-sort]", table)) other.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+  table.tBodies[0].append(...rows);
+}
 
-document.addEventListener("submit", (event) => {
-  if (event.target.id === "batch") {
+document.addEventListener("change", (event) => {
+  if (event.target.id === "keys-on") localStorage.setItem("keys", event.target.checked ? "on" : "off");
+  if (event.target.matches(".pick-all")) for (const box of boxesOf(event.target.closest(".group"))) box.checked = event.target.checked;
+  if (event.target.matches(".pick-all, [name=item]")) tellSelection();
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target, action = form.getAttribute("action");
+  if (action === "/ask" && event.submitter) {
     event.preventDefault();
-    if (event.submitter) confirmed(event.submitter.value, chosen());
+    ask(event.submitter.value.split(" ")[0], about(event.submitter), event.submitter);
   }
-  if (event.target.dataset.sure && !confirm(event.target.dataset.sure)) event.preventDefault();
+  if (action === "/decide") {
+    event.preventDefault();
+    const button = event.submitter, word = button?.textContent;
+    const good = await decide(form, button);
+    if (button?.isConnected) { button.disabled = false; button.textContent = word; }
+    if (good && form.dataset.gone) for (const part of $$(form.dataset.gone)) part.remove();
+  }
 });
 
 // A link to a call opens it.
@@ -246,4 +348,6 @@ $("#problem")?.focus();
 unfold();
 tellTimes();
 tellSelection();
+newest = seen();
+followAll();
 if (csrf) listen();
