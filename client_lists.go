@@ -31,9 +31,9 @@ type ListOptions struct {
 	Brief bool
 }
 
-// Executions lists records, newest first, without their logs and console output. No history is read for that, but of
-// executions that carry no memo, because an older version started them, or none of our clients. Lists may lag a second
-// behind. One that cannot be read, such as when its key is lost, is listed with nothing but its id, status, times, and
+// Executions lists records, newest first, without their logs, console output, warnings and excerpts. No history is read
+// for that, but of executions that carry no memo, because an older version started them, or none of our clients. Lists
+// may lag a second behind. One that cannot be read, such as when its key is lost, is listed with nothing but its id, status, times, and
 // the reason as its error.
 func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
 	if o.Limit == 0 {

@@ -96,7 +96,9 @@ func (b *bench) withConverter(keys ...payload.Key) *payload.Converter {
 	require.NoError(b.t, err)
 	b.t.Cleanup(b.temporal.Close)
 	b.converter, b.options.DataConverter = c, c
-	b.client = b.clientReading(b.temporal, b.converter)
+	reads, err := payload.NewConverter(keys...) // its own: what a worker requires is no matter of clients
+	require.NoError(b.t, err)
+	b.client = b.clientReading(b.temporal, reads)
 	return c
 }
 

@@ -145,7 +145,7 @@ func (b *bench) asShown(listed signals.Record) {
 	whole := b.show(listed.ID)
 	whole.Error, _, _ = strings.Cut(whole.Error, "\n\nConsole output:")
 	whole.Log, whole.Logs, whole.Engine, whole.HookErrors, whole.Total = nil, nil, "", nil, 0
-	whole.Hints, whole.Program = nil, nil
+	whole.Hints, whole.Program, whole.Excerpt, whole.Warnings = nil, nil, "", nil
 	whole.UpdatedAt, listed.UpdatedAt, whole.Rollbacks = 0, 0, nil // a step of the server apart
 	if strings.Contains(whole.Error, "from outside") {
 		listed.Connectors, listed.Passes = whole.Connectors, whole.Passes // nothing tells at such an end

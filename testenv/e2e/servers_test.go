@@ -234,7 +234,8 @@ func TestToolsChangeWhilePaused(t *testing.T) {
 		_, is := w.Connectors.Lookup("tools", "added")
 		return was != nil && is == nil
 	})
-	b.completed(`["old was called","write was called","Tool \"old\" not found on tools","added was called",1]`,
+	b.completed(`["old was called","write was called",
+		"Tool \"old\" not found on tools. Find it with codemode.search(\"what it does\").","added was called",1]`,
 		b.approve(o.ExecutionID, signals.Approve{}))
 }
 
