@@ -33,8 +33,8 @@ type ListOptions struct {
 
 // Executions lists records, newest first, without their logs, console output, warnings and excerpts. No history is read
 // for that, but of executions that carry no memo, because an older version started them, or none of our clients. Lists
-// may lag a second behind. One that cannot be read, such as when its key is lost, is listed with nothing but its id, status, times, and
-// the reason as its error.
+// may lag a second behind. One that cannot be read, such as when its key is lost, is listed with nothing but its id,
+// status, times, and the reason as its error.
 func (c *Client) Executions(ctx context.Context, o ListOptions) ([]signals.Record, error) {
 	if o.Limit == 0 {
 		o.Limit = 20
